@@ -13,8 +13,8 @@ from sklearn.model_selection import ShuffleSplit, StratifiedKFold
 import linsep
 from command import run
 from linsep import LinearSVC, LinearSVCCV, LogisticRegression, LogisticRegressionCV
-from linsep.certificates.held_out import inverse_root
 from linsep.certificates.kinds import choice as choice_kind
+from linsep.certificates.metrics import inverse_root
 from linsep.certificates.proof import proof_of
 
 GRID = [0.1, 1.0, 10.0]
@@ -182,7 +182,7 @@ def test_lengths_by_a_root_are_no_shorter_than_those_in_sixty_digits(spread):
     A = rng.integers(-9, 10, (12, 4)) * (2.0 ** np.array([0, spread, -spread, 0]))
     A[:, 3] = A[:, 0] + 2.0**-spread * A[:, 3]
     H = A.T @ A + np.eye(4)  # without rounding
-    S = inverse_root(H, 12, 0.0)
+    S = inverse_root(H, 12)
     with workdps(60):
         for x in rng.integers(-9, 10, (5, 4)):
             square = (matrix(x.tolist()).T * lu_solve(matrix(H.tolist()), matrix(x.tolist())))[0]

@@ -113,12 +113,22 @@ def test_what_is_certain_in_a_cell_is_so_of_every_optimum_in_it(seed, name, shar
         for a, b in pairwise(between):
             if not a <= C <= b:
                 continue
-            count = fold.count(fold.point(a), fold.point(b))[0]
             g = scores(estimator, X, y, train, test, C)
             wrong = np.where(y[test] == 1, g <= 1e-5, g > -1e-5)  # leaning the other way: mistakes, perhaps
             sure = np.where(y[test] == 1, g <= -1e-5, g > 1e-5)
-            assert count.mistakes <= wrong.sum()
-            assert count.mistakes + count.open >= sure.sum()
+            for count in (fold.count(fold.point(a), fold.point(b))[0], *fold.counts([(a, b)], [None])):
+                assert count.mistakes <= wrong.sum()
+                assert count.mistakes + count.open >= sure.sum()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["logistic", "logistic, no intercept", "balanced", "square"])
+def test_tubes_close_a_wide_range_in_few_cells(name):
+    X, y = data(1, n=120)
+    made, rows = folds_of(ESTIMATORS[name], X, y)
+    proven = Search(made).run([LOW, 1.0, HIGH], slack=1.0, most=400)
+    assert proven.bound >= proven.mistakes - 1.0
+    assert proven.bound <= min(cost_at(ESTIMATORS[name], X, y, rows, C) for C in np.geomspace(LOW, HIGH, 40))
 
 
 def test_an_interpolated_point_is_as_far_from_the_optimum_as_it_says():
@@ -249,16 +259,17 @@ def test_more_effort_proves_no_less():
 def test_ctrl_c_keeps_the_best_so_far():
     X, y = data(2)
     made, rows = folds_of(LogisticRegression(), X, y)
-    search, cell = Search(made), Search._cell
+    search, heard = Search(made), []
 
-    def interrupted(low, high, alike=None):
-        if search.cells == 120:  # one of them is being halved
+    def interrupted(cells, known):
+        heard.append(len(cells))
+        if len(heard) == 6:  # some of them are being split
             raise KeyboardInterrupt
-        return cell(search, low, high, alike)
+        return Search._bounded(search, cells, known)
 
-    search._cell = interrupted
+    search._bounded = interrupted
     cut = search.run([LOW, HIGH], 0.0)
-    assert cut.cells == 120
+    assert cut.cells == sum(heard[:-1])
     assert cut.bound <= min(cost_at(LogisticRegression(), X, y, rows, C) for C in np.geomspace(LOW, HIGH, 40))
     assert 0 < cut.bound <= cut.mistakes
     whole = Search(folds_of(LogisticRegression(), X, y)[0]).run([LOW, HIGH], 0.0, most=4000)

@@ -32,7 +32,8 @@ from .._core import Rows
 from .._types import BoolArray, FloatArray
 from .._words import many
 from ..certificates.case import Case
-from ..certificates.held_out import WIDER, Fold, lengths_in
+from ..certificates.held_out import Fold, lengths_in
+from ..certificates.metrics import WIDER
 from ..certificates.training_data import TrainingData
 from ..objective.duality import weights
 from ..objective.heads import CrammerSinger

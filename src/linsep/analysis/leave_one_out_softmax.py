@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._types import BoolArray, FloatArray
-from ..certificates.held_out import WIDER
+from ..certificates.metrics import WIDER
 from ..objective.duality import weights
 from ..objective.objective import Objective
 from ..solvers import Automatic, Result, Start, minimise

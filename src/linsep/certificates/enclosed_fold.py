@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from heapq import heappop, heappush
+from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from typing import Any
 
@@ -31,7 +31,13 @@ from ..arithmetic.enclosure import (
 from ..objective.dual_point import DualPoint
 from ..objective.duality import weights
 from .held_out import NARROW, Count, Fold
+from .metrics import TINY
 from .stops import TRUSTED, Point, Stop, ways
+
+#: Cells that are looked at together.
+AT_ONCE = 32
+#: How few mistakes any C of it makes, its ends, and what is known of each fold.
+Cell = tuple[float, float, float, list[Count]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +61,16 @@ class EnclosedFold(Fold):
         u = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
         self._insert(EnclosedStop(len(self.stops), C, w, b, u, z, self._scores(w, b), v, alpha, v_off))
 
+    def rests(self, C: FloatArray, stops: Sequence[Any], shares: FloatArray) -> FloatArray:
+        """Return ‖l2 w − v‖ of mixtures of stops, each at its C, rounded up."""
+        W, V, V_off = (np.array([getattr(stop, name) for stop in stops]) for name in ("w", "v", "v_off"))
+        l2, t, k = self.objective.penalty.l2, C[:, None] * shares / [stop.C for stop in stops], len(stops)
+        size = l2 * (np.abs(shares) @ np.abs(W)) + np.abs(t) @ np.abs(V)
+        off = gamma(k + 16) * size + (np.abs(t) @ V_off) * (1.0 + gamma(k + 16)) + 4 * k * SMALLEST
+        entries = np.abs(l2 * (shares @ W) - t @ V) + off
+        squares = np.einsum("mj,mj->m", entries, entries)
+        return np.asarray(np.sqrt(squares) * (1.0 + gamma(self.objective.d + 16)) + TINY)
+
     def _mixtures(self, Cs: list[float], stops: list[Any], left: int) -> list[Point]:
         """Return the points at Cs, each with its penalty and loss from above and the optimum from below."""
         if not Cs:
@@ -64,7 +80,7 @@ class EnclosedFold(Fold):
         found = []
         for C, at, some, chord in zip(Cs, x, shares, safe, strict=True):
             bare, size = Point(C, 0.0, 0.0, 0.0, tuple(stops), tuple(some.tolist())), np.abs(some)
-            off = self.off(bare, self._norms[0])
+            off = self.off(bare, self.norms[0])
             loss = loss_sum(self.objective.loss, some @ Z, off, self.objective.s).high
             w = np.abs(some @ W) + gamma(len(stops) + 4) * (size @ np.abs(W)) + SMALLEST
             penalty = penalty_value(self.objective.penalty, w).high
@@ -121,27 +137,66 @@ def _needed(first: FloatArray, second: FloatArray) -> float:
     return min(need * (1.0 + 1e-9), 1.0) if need >= 0 else 1.0
 
 
-def fewest(folds: Sequence[Fold], grid: Sequence[float], target: float, most_cells: int, clock: Any) -> float:
-    """Return how few mistakes an optimum for any C from the first to the last of a grid makes, `target` being enough.
+def fewest(
+    folds: Sequence[Fold], cells: Sequence[tuple[float, float]], target: float, most_cells: int, clock: Any
+) -> float:
+    """Return how few mistakes an optimum for any C of some cells makes, `target` being enough.
 
-    The cell with the lowest bound is halved, until there is none below the target, or there have been too many. Cells
-    are those that stops were solved for: between the values of the grid, and halves of these.
+    Cells below the target are split, the lowest first, until there is none, or there have been too many.
     """
-    heap: list[Any] = []
-
-    def bound(low: float, high: float, known: Sequence[Count | None]) -> None:
-        counts = [fold.count_within(low, high, count) for fold, count in zip(folds, known, strict=True)]
-        heappush(heap, (sum(count.mistakes for count in counts), low, high, counts))
-
-    for low, high in pairwise(grid):
-        bound(low, high, [None] * len(folds))
-    for _ in range(most_cells):
+    heap: list[Cell] = bounded(folds, cells, [[None] * len(folds) for _ in cells])
+    heapify(heap)
+    left = most_cells
+    while left > 0:
         clock.check("the choice of C")
-        lowest, low, high, known = heap[0]
-        middle = math.sqrt(low * high)
-        if lowest >= target or not low * (1.0 + NARROW) < middle:
+        some = lowest(heap, target, min(left, AT_ONCE))
+        if not some:
             break
-        heappop(heap)
-        bound(low, middle, known)
-        bound(middle, high, known)
+        new: list[tuple[float, float]] = []
+        known: list[list[Count]] = []
+        for _, low, high, counts in sorted(some, key=_ends):
+            found = split(folds, low, high)
+            new, known = new + found, known + [counts] * len(found)
+        for one in bounded(folds, new, known):
+            heappush(heap, one)
+        left -= len(new)
     return float(heap[0][0])
+
+
+def bounded(
+    folds: Sequence[Fold], cells: Sequence[tuple[float, float]], known: Sequence[Sequence[Count | None]]
+) -> list[Cell]:
+    """Return cells, ascending, with the mistakes of every optimum in them, where so much is known of wider ones."""
+    by_fold = [fold.counts(cells, [one[k] for one in known]) for k, fold in enumerate(folds)]
+    by_cell = ([counts[k] for counts in by_fold] for k in range(len(cells)))
+    rows = zip(cells, by_cell, strict=True)
+    return [(sum(one.mistakes for one in counts), low, high, counts) for (low, high), counts in rows]
+
+
+def lowest(heap: list[Cell], target: float, most: int) -> list[Cell]:
+    """Take the lowest cells out of a heap, so many at the most, if they are below a target and can be split.
+
+    None of them where the very lowest cannot.
+    """
+    if heap[0][0] >= target or _narrow(heap[0]):
+        return []
+    found = [heappop(heap)]
+    while heap and len(found) < most and heap[0][0] < target and not _narrow(heap[0]):
+        found.append(heappop(heap))
+    return found
+
+
+def split(folds: Sequence[Fold], low: float, high: float) -> list[tuple[float, float]]:
+    """Return the parts of a cell: of tubes, whose width falls with the square of the cell's, four, else two."""
+    ends = [low, math.sqrt(low * high), high]
+    if all(fold.tubes is not None for fold in folds):
+        ends = [low, math.sqrt(low * ends[1]), ends[1], math.sqrt(ends[1] * high), high]
+    return list(pairwise(ends))
+
+
+def _narrow(cell: Cell) -> bool:
+    return not cell[1] * (1.0 + NARROW) < math.sqrt(cell[1] * cell[2])
+
+
+def _ends(cell: Cell) -> tuple[float, float]:
+    return cell[1], cell[2]

@@ -1,73 +1,54 @@
 """How few mistakes on held-out rows the optima of a fold can make, for every C of an interval.
 
-At a point θ with a duality gap G at C, the optimum θ* is not far. With l2·½‖w‖² in the penalty, ‖w* − w‖² ≤ 2G/l2, and
-the intercept is where the slopes balance for some w of that ball. Where the curvature H of P_C at θ changes slowly,
-|ℓ'''| ≤ M ℓ'', the ellipsoid is smaller: with δ = θ* − θ, q = δᵀHδ and r = M max |xᵢ·δ| over the rows of the fit,
+Where the loss bends slowly, optima are in tubes (see `tubes`). Else, at a point θ with a duality gap G at C, the
+optimum θ* is not far. With l2·½‖w‖² in the penalty, ‖w* − w‖² ≤ 2G/l2, and the intercept is where the slopes balance
+for some w of that ball. Where the curvature H of P_C at θ changes slowly, |ℓ'''| ≤ M ℓ'', but the penalty has a share
+of L1, the ellipsoid is smaller: with δ = θ* − θ, q = δᵀHδ and r = M max |xᵢ·δ| over the rows of the fit,
 
     G ≥ P_C(θ) − P_C(θ*) ≥ q ∫₀¹ s e^(−rs) ds = q (1 − e^(−r)(1 + r))/r²,        r ≤ M √q max ‖xᵢ‖ in H⁻¹.
 
-A held-out row whose score keeps its sign all over the ball is predicted alike by every optimum in it. Points are
+A held-out row whose score keeps its sign all over tube or ball is predicted alike by every optimum in it. Points are
 interpolated between stops (see `stops`); between two of them the optimum lies above the chord of their bounds (see
-`path`).
-
-Every length here is rounded upwards. What is known of H⁻¹ is that of a matrix S whose S H Sᵀ was found to be the
-identity but for ε, in whatever way S was come by: then xᵀH⁻¹x ≤ ‖Sx‖²/(1 − ε).
+`path`). Every length here is rounded upwards.
 """
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_left, insort
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import linalg
 from scipy.optimize import brentq
 
 from .._core import Rows
 from .._types import FloatArray
-from ..arithmetic.enclosure import ULPS, U, gamma
+from ..arithmetic.enclosure import ULPS, gamma
 from ..objective.objective import Objective
+from .metrics import TINY, WIDER, Metrics, distances
 from .stops import TRUSTED, Point, Stop, Stops
+from .tubes import Node, Tubes
 
-#: Radii are widened by this share of themselves, for the few roundings on the way to them.
-WIDER = 1e-6
-#: More than all that products on the way to a score lose by falling below the range of floats; its square is in range.
-TINY = 1e-140
 #: Cells that are no wider than this share of C are not halved again: gaps are known to `TRUSTED` of the objective, and
 #: a ball to the square root of that.
 NARROW = math.sqrt(TRUSTED)
-#: A matrix that is no closer to the inverse of the curvature than this is none.
-FAR = 0.1
-#: Up to so many columns the curvature is factored.
-FACTORED = 600
-#: A curvature that is known of a stop nearby does where it makes lengths no more than so many times as long: making one
-#: costs as much as bounding many cells, and the number of cells grows like the lengths.
-LOOSE = 1.1
-#: The longest row counts for little beside the radius: it may be taken from another stop, so many times as long.
-LONGER = 2.0
 
 
 @dataclass(frozen=True)
 class Count:
-    """Mistakes that are certain all over an interval of C, and rows of which nothing is."""
+    """Mistakes that are certain all over an interval of C, and rows of which nothing is.
+
+    In a tube, `own` is Λ of the interval's ends, beside which it has the width to thank for.
+    """
 
     mistakes: float
     open: float
-
-
-@dataclass(frozen=True, eq=False)
-class Metric:
-    """The curvature H at a stop: where that is, and lengths in H⁻¹."""
-
-    C: float
-    z: FloatArray
-    held_out: FloatArray  # of the held-out rows
-    longest: float  # of any row of the fit, at the most
-    measured: bool  # whether that is what it is
+    whole: float = 0.0
+    own: float = 0.0
 
 
 class Fold(Stops):
@@ -87,17 +68,21 @@ class Fold(Stops):
     def __init__(self, objective: Objective, held_out: Rows, signs: FloatArray, weight: FloatArray) -> None:
         super().__init__(objective)
         self.held_out, self.signs, self.weight = held_out, signs, weight
-        self._metrics: list[Metric] = []
-        self._norms = np.sqrt(objective.rows.squared_norms()), np.sqrt(held_out.squared_norms())
-        self._longest = float(self._norms[0].max(initial=0.0))
-        self.curved = math.isfinite(objective.loss.self_concordance) and objective.d <= FACTORED
+        self.norms = np.sqrt(objective.rows.squared_norms()), np.sqrt(held_out.squared_norms())
+        self.longest = float(self.norms[0].max(initial=0.0))
+        self.metrics = Metrics(objective, held_out, self.norms)
+        slow = math.isfinite(objective.loss.self_concordance)
+        self.curved = slow and self.metrics.factored
+        self.tubes = Tubes(self) if slow and not objective.penalty.l1 else None
+        self._grams: dict[tuple[int, ...], FloatArray] = {}
 
     def _scores(self, w: FloatArray, b: float) -> FloatArray:
         return self.held_out.matvec(w) + b
 
     def mistakes(self, C: float) -> float:
         """Return the cost of the mistakes of the point at C."""
-        return float(self.weight[self._wrong(self.point(C).mixed("g"))].sum())
+        g = self.point(C).mixed("g") if self.tubes is None else self.tubes.scores([C])[0]
+        return float(self.weight[self._wrong(g)].sum())
 
     def _wrong(self, g: FloatArray, low: FloatArray | None = None) -> Any:
         """Return which rows are predicted wrongly with scores up to g, or for the other class from `low` on."""
@@ -109,6 +94,15 @@ class Fold(Stops):
         w = sum(abs(share) * stop.length for share, stop in pairs)
         b = sum(abs(share) * abs(stop.b) for share, stop in pairs)
         return gamma(self.objective.d + 2 * len(pairs) + 16) * (norms * w + b) + TINY
+
+    def rests(self, C: FloatArray, stops: Sequence[Stop], shares: FloatArray) -> FloatArray:
+        """Return ‖l2 w − v‖ of mixtures of stops, each at its C, by the products of what is mixed."""
+        key = tuple(stop.number for stop in stops)
+        if key not in self._grams:
+            mixed = np.array([self.objective.penalty.l2 * stop.w for stop in stops] + [stop.v for stop in stops])
+            self._grams[key] = mixed @ mixed.T
+        parts = np.hstack([shares, -C[:, None] * shares])
+        return np.asarray(np.sqrt(np.maximum(np.einsum("mk,kl,ml->m", parts, self._grams[key], parts), 0.0)))
 
     # -- bounds -------------------------------------------------------------------------------------------------------
 
@@ -125,17 +119,43 @@ class Fold(Stops):
         fewest = min(halves, key=lambda half: half.mistakes)
         return Count(fewest.mistakes, max(half.open for half in halves)), own
 
-    def count_within(self, low: float, high: float, known: Count | None = None) -> Count:
-        """Return the mistakes of every optimum between two C, where so much is known of a wider interval already."""
-        if known is not None and not known.open:
-            return known
-        found = self.count(self.point(low), self.point(high))[0]
-        return found if known is None or found.mistakes >= known.mistakes else known
+    def counts(self, cells: Sequence[tuple[float, float]], known: Sequence[Count | None]) -> list[Count]:
+        """Return the mistakes of every optimum in cells, ascending, where so much is known of wider ones already."""
+        todo = [cell for cell, one in zip(cells, known, strict=True) if one is None or one.open]
+        if self.tubes is None:
+            found = {cell: self.count(*map(self.point, cell))[0] for cell in todo}
+        else:
+            ends, found = self.tubes.nodes(sorted({C for cell in todo for C in cell})), {}
+            wanted = set(todo)
+            for a, b in pairwise(ends):
+                if (a.C, b.C) in wanted:
+                    found[a.C, b.C] = self._in_tube(a, b)
+        return [
+            one if one is not None and (cell not in found or found[cell].mistakes < one.mistakes) else found[cell]
+            for cell, one in zip(cells, known, strict=True)
+        ]
 
     def count_at(self, C: float) -> Count:
         """Return the mistakes of every optimum at C."""
+        if self.tubes is not None:
+            node = next(self.tubes.nodes([C]))
+            return self._in_tube(node, node)
         point = self.point(C)
         return self._certain(point, point.gap, C)
+
+    def _in_tube(self, a: Node, b: Node) -> Count:
+        """Return the mistakes of all optima between two ends of a chord."""
+        assert self.tubes is not None
+        reach = self.tubes.reach(a, b)
+        far = reach.scores + np.maximum(a.off, b.off)
+        found = self._sure(np.minimum(a.g, b.g) - far, np.maximum(a.g, b.g) + far)
+        return replace(found, whole=reach.whole, own=reach.own)
+
+    def _sure(self, low: FloatArray, high: FloatArray) -> Count:
+        """Return the mistakes that are certain of scores between two bounds."""
+        mistaken = self._wrong(high, low)
+        right = np.where(self.signs > 0, low > 0, high <= 0)
+        return Count(float(self.weight[mistaken].sum()), float(self.weight[~(mistaken | right)].sum()))
 
     def scores(self, C: float) -> tuple[FloatArray, FloatArray]:
         """Return between what the scores of the held-out rows lie at the optimum at C."""
@@ -146,13 +166,11 @@ class Fold(Stops):
     def _certain(self, point: Point, gap: float, C_low: float) -> Count:
         g, gap = point.mixed("g"), max(gap, 0.0)
         below, above = self._reach(point, gap, C_low)
-        mistaken = self._wrong(g + above, g - below)
-        right = np.where(self.signs > 0, g - below > 0, g + above <= 0)
-        return Count(float(self.weight[mistaken].sum()), float(self.weight[~(mistaken | right)].sum()))
+        return self._sure(g - below, g + above)
 
     def _reach(self, point: Point, gap: float, C_low: float) -> tuple[FloatArray, FloatArray]:
         """Return how far below and above its score at the point each held-out row's may be at an optimum."""
-        off = self.off(point, self._norms[1])
+        off = self.off(point, self.norms[1])
         if self.curved:
             found = self._ellipsoid(point, gap, C_low)
             if found is not None:
@@ -166,9 +184,13 @@ class Fold(Stops):
 
     def _ellipsoid(self, point: Point, gap: float, C_low: float) -> FloatArray | None:
         M = self.objective.loss.self_concordance
-        weaker, norms, longest = self._metric(point, C_low)
-        if not longest < math.inf:  # nobody knows the inverse of that curvature
+        z, off = point.mixed("z"), M * float(self.off(point, self.longest))
+        D = C_low * self.objective.s * self.objective.loss.curvature(z) * (math.exp(-off) - WIDER)
+        metric, share = self.metrics.near(point.C, D, self.stops)
+        if metric is None or not off < 1.0:  # nobody knows the inverse of that curvature
             return None
+        longest, norms = float(metric.longest[0]), metric.held_out
+        weaker = (1.0 + WIDER) / math.sqrt(share)
         target = gap * (M * longest * weaker) ** 2
         if M == 0.0:
             return math.sqrt(2.0 * gap) * weaker * (1.0 + WIDER) * norms
@@ -182,67 +204,13 @@ class Fold(Stops):
         )
         return float(r) / (M * longest) * (1.0 + WIDER) * norms
 
-    def _metric(self, point: Point, C_low: float) -> tuple[float, FloatArray, float]:
-        """Return lengths in H⁻¹ of the held-out rows, and the largest one of the rows of the fit, with their slack.
-
-        H is that of a stop nearby: at another point its curvatures differ by up to e^(M |Δz|), and at a smaller C it is
-        smaller in proportion. One that is known does, unless it makes lengths that much longer.
-        """
-        z, off = point.mixed("z"), self.off(point, self._longest)
-        at = bisect_left(self._metrics, point.C, key=_C)
-        known = [(self._slack(metric, z, off, C_low), metric) for metric in self._metrics[max(at - 1, 0) : at + 1]]
-        slack, metric = min(known, key=_slack, default=(math.inf, None))
-        if metric is None or slack > LOOSE:
-            stop = min(point.stops, key=lambda one: abs(math.log(one.C / point.C)))
-            if all(one.C != stop.C for one in self._metrics):
-                insort(self._metrics, self._metric_of(stop), key=_C)
-                known.append((self._slack(own := self._metric_at(stop.C), z, off, C_low), own))
-                slack, metric = min(known, key=_slack)
-        assert metric is not None
-        return slack, metric.held_out, metric.longest
-
-    def _metric_at(self, C: float) -> Metric:
-        return self._metrics[bisect_left(self._metrics, C, key=_C)]
-
-    def _slack(self, metric: Metric, z: FloatArray, off: float, C_low: float) -> float:
-        """Return by what lengths in a metric are to be multiplied, at agreements about z and any C from C_low on."""
-        moved = self.objective.loss.self_concordance * (float(np.abs(z - metric.z).max(initial=0.0)) + off)
-        return math.exp(min(0.5 * moved, 300.0)) / math.sqrt(min(1.0, C_low / metric.C)) * (1.0 + WIDER)
-
-    def _metric_of(self, stop: Stop) -> Metric:
-        """Return the metric of a stop; the longest row need not be known well, and often is from another one."""
-        problem, off = self.objective, self.off(Point(stop.C, 0.0, 0.0, 0.0, (stop,), (1.0,)), self._longest)
-        h = stop.C * problem.s * problem.loss.curvature(stop.z)
-        lower = problem.rows.gram(h, np.arange(problem.n))
-        H = np.tril(lower) + np.tril(lower, -1).T
-        H[np.arange(problem.d), np.arange(problem.d)] += problem.penalty.l2
-        d = problem.d + problem.fit_intercept
-        # Curvatures at scores that are off by that much are others by a share of themselves.
-        blurred = math.expm1(min(2.0 * problem.loss.self_concordance * off, 1.0)) + 2 * ULPS * U
-        root = inverse_root(H[:d, :d], problem.n, blurred)
-        if root is None:
-            return Metric(stop.C, stop.z, np.full(self.held_out.n, np.inf), math.inf, measured=False)
-        slacks = ((self._slack(one, stop.z, 2.0 * off, stop.C), one.longest) for one in self._metrics if one.measured)
-        slack, longest = min(slacks, default=(math.inf, math.inf))
-        if measured := slack > LONGER:
-            longest = float(lengths_by(root, problem.rows, self._norms[0], problem.fit_intercept).max(initial=0.0))
-        lengths = lengths_by(root, self.held_out, self._norms[1], problem.fit_intercept)
-        return Metric(stop.C, stop.z, lengths, longest if measured else slack * longest, measured)
-
     @cached_property
     def _lengths(self) -> tuple[FloatArray, FloatArray]:
         """The distances of the rows of the fit, and of those held out, from the middle of the former."""
         rows, s = self.objective.rows, self.objective.s
         middle = rows.rmatvec(s / s.sum()) if self.objective.fit_intercept else np.zeros(rows.d)
-        square, off = float(middle @ middle), gamma(2 * rows.d + 16)
-        return tuple(  # type: ignore[return-value]
-            np.sqrt(
-                np.maximum(one.squared_norms() - 2.0 * one.matvec(middle) + square, 0.0)
-                + off * (norms + math.sqrt(square)) ** 2
-            )
-            * (1.0 + WIDER)
-            for one, norms in zip((rows, self.held_out), self._norms, strict=True)
-        )
+        pairs = zip((rows, self.held_out), self.norms, strict=True)
+        return tuple(distances(one, norms, middle, self.longest, rows.n) for one, norms in pairs)  # type: ignore[return-value]
 
     def _intercepts(self, point: Point, radius: float) -> tuple[float, float]:
         """Return by how much the intercept of an optimum may differ, measured in the middle of the rows.
@@ -250,7 +218,7 @@ class Fold(Stops):
         Slopes grow with the scores, and every score moves by no more than the radius times its row's length.
         """
         z, problem = point.mixed("z"), self.objective
-        reach = radius * self._lengths[0] + 2.0 * self.off(point, self._norms[0])
+        reach = radius * self._lengths[0] + 2.0 * self.off(point, self.norms[0])
         s, y, slope = problem.s, problem.y, problem.loss.slope
         bend = s * problem.loss.curvature(z) if problem.loss.smooth else s
         step = 1.05 * float(bend @ reach) / max(float(bend.sum()), 1e-300) + 1e-12
@@ -268,63 +236,9 @@ class Fold(Stops):
         return found[0], found[1]
 
 
-def _C(metric: Metric) -> float:
-    return metric.C
-
-
-def _slack(pair: tuple[float, Metric | None]) -> float:
-    return pair[0]
-
-
 def _crossing(a: Point, b: Point) -> float:
     lost, gained = a.loss - b.loss, b.penalty - a.penalty
     return min(max(gained / lost, a.C), b.C) if lost > 0 and gained > 0 else math.sqrt(a.C * b.C)
-
-
-def inverse_root(H: FloatArray, terms: int, blurred: float) -> FloatArray | None:
-    """Return S with xᵀ H⁻¹ x ≤ ‖Sx‖² for every x; None where floats do not show that.
-
-    Parameters
-    ----------
-    H : array
-        Sums of so many `terms`, computed in floats.
-    blurred : float
-        The share of themselves that all terms may be too large by.
-
-    Examples
-    --------
-    >>> S = inverse_root(np.array([[2.0, 1.0], [1.0, 3.0]]), 10, 0.0)
-    >>> x = np.array([1.0, -1.0])
-    >>> bool(0 <= np.sum((S @ x) ** 2) - x @ np.linalg.inv([[2.0, 1.0], [1.0, 3.0]]) @ x < 1e-5)
-    True
-    >>> inverse_root(np.array([[1.0, 1.0], [1.0, 1.0]]), 10, 0.0) is None
-    True
-    """
-    if not len(H):
-        return np.zeros((0, 0))
-    scale = np.sqrt(np.maximum(H.diagonal(), 0.0))
-    if not (np.isfinite(H).all() and (scale > TINY).all()):
-        return None
-    try:
-        S = linalg.solve_triangular(linalg.cholesky(H / np.outer(scale, scale), lower=True), np.eye(len(H)), lower=True)
-    except linalg.LinAlgError:
-        return None
-    S = np.tril(S) / scale
-    # Each entry of H is off by its share of √(Hᵢᵢ Hⱼⱼ) at the most, by Cauchy and Schwarz, and so are both products.
-    sizes = np.abs(S) @ scale
-    off = float(linalg.norm(S @ H @ S.T - np.eye(len(H)))) + gamma(terms + 4 * len(H) + 64) * float(sizes @ sizes)
-    left = (1.0 - 2.0 * off) * (1.0 - blurred)
-    return S / math.sqrt(left) * (1.0 + WIDER) if off < FAR and blurred < FAR else None
-
-
-def lengths_by(root: FloatArray, rows: Rows, norms: FloatArray, with_one: bool) -> FloatArray:
-    """‖S [x, 1]‖ of each row, rounded up."""
-    X: Any = rows.X
-    products = np.asarray(X @ root[:, : rows.d].T, dtype=np.float64)
-    if with_one:
-        products = products + root[:, rows.d]
-    off = gamma(rows.d + 16) * float(linalg.norm(root)) * (norms + 1.0)
-    return np.asarray((np.sqrt(np.einsum("ij,ij->i", products, products)) + off) * (1.0 + WIDER))
 
 
 def costs(codes: NDArray[Any], weight: FloatArray | None, *, balanced: bool) -> FloatArray:

@@ -221,7 +221,7 @@ def _C(stop: Stop) -> float:
 def ways(Cs: list[float], stops: list[Stop], left: int) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Return log C, of the stops too, and what each stop counts at Cs: in the polynomial, and in the chord."""
     x, nodes = np.log(Cs), np.log([stop.C for stop in stops])
-    shares = np.array([lagrange(nodes, one) for one in x])
+    shares = lagrange(nodes, x)
     safe = np.zeros_like(shares)
     safe[:, left] = 1.0
     if len(stops) > 1:
@@ -230,14 +230,24 @@ def ways(Cs: list[float], stops: list[Stop], left: int) -> tuple[FloatArray, Flo
     return x, nodes, shares, safe
 
 
-def lagrange(nodes: FloatArray, at: float) -> list[float]:
-    """Return what each value counts in the polynomial through them, at another place.
+def spaced(stops: Iterable[Stop], apart: float, most: int) -> list[Stop]:
+    """Return the first of some stops, and others after it, each so far in log C from the last one."""
+    found: list[Stop] = []
+    for stop in stops:
+        if len(found) < most and (not found or abs(math.log(stop.C / found[-1].C)) >= apart):
+            found.append(stop)
+    return found
+
+
+def lagrange(nodes: FloatArray, at: Any) -> FloatArray:
+    """Return what each value counts in the polynomial through them, at one other place or at several, a row each.
 
     Examples
     --------
     >>> lagrange(np.array([0.0, 1.0, 2.0]), 3.0)
-    [1.0, -3.0, 3.0]
+    array([ 1., -3.,  3.])
     """
-    others = [[node for j, node in enumerate(nodes) if j != k] for k in range(len(nodes))]
-    pairs = zip(nodes, others, strict=True)
-    return [float(math.prod(((at - n) / (x - n) for n in rest), start=1.0)) for x, rest in pairs]
+    steps = np.asarray(at, dtype=np.float64)[..., None] - nodes
+    between = nodes[:, None] - nodes + np.eye(len(nodes))
+    others = np.where(np.eye(len(nodes), dtype=bool), 1.0, steps[..., None, :] / between)
+    return np.asarray(others.prod(axis=-1))

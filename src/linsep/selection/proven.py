@@ -7,9 +7,10 @@ lowest bound is halved, until no cell can make fewer mistakes than the best C fo
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from heapq import heapify, heappush, heapreplace
+from heapq import heapify, heappush
 from itertools import pairwise
 from typing import Any
 
@@ -18,24 +19,27 @@ import numpy as np
 from .._types import FloatArray, IntArray
 from .._words import many
 from ..certificates.case import Case
+from ..certificates.enclosed_fold import AT_ONCE, Cell, bounded, lowest, split
 from ..certificates.held_out import NARROW, Count, Fold
 from ..certificates.kinds.choice import MOST_CELLS, Choice, Claimed, prove, stored_fold
+from ..certificates.stops import Stop
 from ..objective.dual_point import DualPoint
 from ..objective.duality import weights
 from .curves import solve, start_at, start_beyond
 
-#: A point between stops is solved for, where more than this share of a cell's gap is its own.
-TOO_FAR = 0.3
+#: A point between stops is solved for, where more than this share of a cell's gap is its own; in tubes, of Λ.
+TOO_FAR, TOO_FAR_IN_TUBES = 0.3, 0.5
+#: A stop is solved for again, where its own Λ is more than this share of that of the points nearby.
+LOOSE = 0.25
 #: The relative gap of the first stops, and how much closer than needed a later one is solved.
 FIRST, CLOSER = 1e-6, 1e-3
+#: The least that is asked for, and how near in log C to another a new stop in a tube may be.
+CLOSEST, NEAREST = 1e-13, 0.05
 #: That of the choice, where it leaves open what the optimum predicts.
 LAST = 1e-12
 #: How many times the work of plain cross-validation, in fits and cells, a proof may take unless more is asked for:
 #: where a row stays on the plane no work would do. Of few fits, so many are meant at the least.
 EFFORT, LEAST = 10.0, 100
-
-#: How few mistakes it makes, its number, its ends, and what is known of each fold.
-Cell = tuple[float, int, float, float, list[Count]]
 
 
 @dataclass(frozen=True)
@@ -92,11 +96,14 @@ class Search:
     def __init__(self, folds: list[Fold], *, seed: int = 0) -> None:
         self.folds, self.seed, self.fits, self.cells = folds, seed, 0, 0
         self._best = math.inf, math.inf  # mistakes, and at which C
+        self._asked: dict[tuple[int, float], float] = {}  # to which gap stops in tubes were solved
+        self._solved_near: set[tuple[int, float]] = set()
+        self._places: list[float] = []
 
-    def solve(self, fold: Fold, C: float, tol: float) -> None:
-        """Solve a fold at C, from where the stops lead."""
+    def solve(self, fold: Fold, C: float, tol: float, *, afar: bool = False) -> None:
+        """Solve a fold at C, from where the stops lead or from `afar`."""
         start = start_at(fold, fold.point(C)) if fold.reaches(C) else start_beyond(fold, C)
-        solve(fold, C, tol, self.seed, start)
+        solve(fold, C, tol, self.seed, None if afar else start)
         self.fits += 1
 
     def run(
@@ -121,9 +128,10 @@ class Search:
             if self._mistakes(C) > self._best[0]:
                 break
             self._confirm(float(C))
-        heap: list[Cell] = [self._cell(float(low), float(high)) for low, high in pairwise(Cs)]
+        self._places = sorted({*Cs.tolist(), *(stop.C for fold in self.folds for stop in fold.stops)})
+        heap = self._bounded(list(pairwise(Cs.tolist())), [[None] * len(self.folds)] * (len(Cs) - 1))
         heapify(heap)
-        bound = self._refined(heap, slack, min(most, MOST_CELLS), progress)
+        bound = self._refined(heap, slack, min(most, MOST_CELLS // 4), progress)
         at = self._best[1]
         for fold in self.folds:
             if fold.count_at(at).open:
@@ -138,23 +146,35 @@ class Search:
         bound = -math.inf
         try:
             while True:
-                bound, _, low, high, alike = heap[0]
-                middle = math.sqrt(low * high)
-                narrow = not low * (1.0 + NARROW) < middle
-                if bound >= self._best[0] - slack or self.cells + self.fits >= most or narrow:
+                bound = heap[0][0]
+                room = math.ceil(min(max(most - self.cells - self.fits, 0), AT_ONCE))
+                some = lowest(heap, self._best[0] - slack, room) if room else []
+                if not some:
                     break
-                self._closer(low, middle, high, alike)
-                found = self._mistakes(middle, alike)
-                if (found, middle) < self._best:
-                    self._confirm(middle)
-                upper = self._cell(middle, high, alike)
-                heapreplace(heap, self._cell(low, middle, alike))
-                heappush(heap, upper)
-                if progress is not None and self.cells % 50 < 2:
+                for one in self._split(sorted(some, key=lambda cell: cell[1])):
+                    heappush(heap, one)
+                if progress is not None:
                     progress(self._best[0], heap[0][0])
-        except KeyboardInterrupt:  # what was known of all cells before one of them was halved
+        except KeyboardInterrupt:  # what was known of all cells before some of them were split
             pass
         return bound
+
+    def _split(self, cells: list[Cell]) -> list[Cell]:
+        """Return the parts of cells, after solving where that is needed; a C between them is chosen if it is better."""
+        self._solved_near.clear()
+        new: list[tuple[float, float]] = []
+        known: list[list[Count]] = []
+        better = []
+        for _, low, high, alike in cells:
+            closer = self._closer(low, math.sqrt(low * high), high, alike)
+            parts = [(low, high)] if closer else split(self.folds, low, high)
+            parts = list(pairwise(map(self._place, [low, *(C for _, C in parts)])))
+            better += [(self._mistakes(C, alike), C) for C, _ in parts[1:]]
+            new, known = new + parts, known + [alike] * len(parts)
+        for found, C in sorted(better):
+            if (found, C) < self._best:
+                self._confirm(C)
+        return self._bounded(new, known)
 
     def proof(
         self, found: Proven, grid: Any, score: str, held_out: IntArray | None, case: Case, **stored: Any
@@ -177,6 +197,15 @@ class Search:
             return Choice(claimed, np.empty(0, dtype=np.int64), (), "its folds do not hold out each row once")
         return prove(case, claimed, held_out, folds, 2 * found.cells + 1000)
 
+    def _place(self, C: float) -> float:
+        """Return C, or one next to it that stands for a stop or the end of a cell already: stops are to be apart."""
+        at = bisect_left(self._places, C)
+        for near in self._places[max(at - 1, 0) : at + 1]:
+            if abs(C - near) <= NARROW * C:
+                return near
+        self._places.insert(at, C)
+        return C
+
     def _mistakes(self, C: float, alike: Sequence[Count] | None = None) -> float:
         """Return the cost of the points at C; in a fold that a cell leaves nothing open of, it is known."""
         known: Sequence[Count | None] = alike or [None] * len(self.folds)
@@ -190,28 +219,70 @@ class Search:
                 self.solve(fold, C, FIRST)
         self._best = min(self._best, (self._mistakes(C), C))
 
-    def _cell(self, low: float, high: float, alike: Sequence[Count] | None = None) -> Cell:
-        """Bound a cell, fold by fold; what no row of a fold leaves open is the same in all of it."""
-        known: Sequence[Count | None] = alike or [None] * len(self.folds)
-        counts = [fold.count_within(low, high, one) for fold, one in zip(self.folds, known, strict=True)]
-        self.cells += 1
-        return sum(count.mistakes for count in counts), self.cells, low, high, counts
+    def _bounded(self, cells: list[tuple[float, float]], known: Sequence[Sequence[Count | None]]) -> list[Cell]:
+        """Bound cells, fold by fold; what no row of a fold leaves open is the same in all of it."""
+        self.cells += len(cells)
+        return bounded(self.folds, cells, known)
 
-    def _closer(self, low: float, middle: float, high: float, alike: Sequence[Count]) -> None:
-        """Solve at the middle in folds with something open, where an interpolated point is too far from the optimum."""
-        for fold in (fold for fold, count in zip(self.folds, alike, strict=True) if count.open):
-            ends = [fold.point(C) for C in (low, high)]
-            point = fold.point(middle)
-            # What the halves of the cell will leave open by their width alone is a quarter of what it does now.
-            lines = min(one.objective(middle) for one in ends)
-            share = (middle - low) / (high - low)
-            chord = (1.0 - share) * ends[0].dual + share * ends[1].dual
-            width = max(lines - chord, 0.0) / 4.0
-            if point.gap > TOO_FAR * max(width, 1e-300):
-                self.solve(fold, middle, max(CLOSER * width / max(point.objective(middle), 1e-300), 1e-13))
-            for end in ends:
-                if end.is_stop and end.gap > TOO_FAR * width:
-                    self.solve(fold, end.C, max(CLOSER * width / max(end.objective(end.C), 1e-300), 1e-13))
+    def _closer(self, low: float, middle: float, high: float, alike: Sequence[Count]) -> bool:
+        """Solve in folds with something open, where interpolated points are too far from the optimum.
+
+        Return whether that alone may close the cell, so that it need not be split.
+        """
+        closer = 0.0
+        for number, (fold, count) in enumerate(zip(self.folds, alike, strict=True)):
+            if not count.open:
+                continue
+            if fold.tubes is None:
+                self._closer_by_gaps(fold, low, middle, high)
+            elif not count.own <= TOO_FAR_IN_TUBES * count.whole:
+                closer += count.open * self._closer_in_tube(number, low, middle, high, count.own)
+        return closer > 0.5 * sum(count.open for count in alike)
+
+    def _closer_by_gaps(self, fold: Fold, low: float, middle: float, high: float) -> None:
+        """Solve at the middle, where an interpolated point is too far, and again at ends that are."""
+        ends = [fold.point(C) for C in (low, high)]
+        point = fold.point(middle)
+        # What the halves of the cell will leave open by their width alone is a quarter of what it does now.
+        lines = min(one.objective(middle) for one in ends)
+        share = (middle - low) / (high - low)
+        chord = (1.0 - share) * ends[0].dual + share * ends[1].dual
+        width = max(lines - chord, 0.0) / 4.0
+        if point.gap > TOO_FAR * max(width, 1e-300):
+            self.solve(fold, middle, max(CLOSER * width / max(point.objective(middle), 1e-300), CLOSEST))
+        for end in ends:
+            if end.is_stop and end.gap > TOO_FAR * width:
+                self.solve(fold, end.C, max(CLOSER * width / max(end.objective(end.C), 1e-300), CLOSEST))
+
+    def _closer_in_tube(self, number: int, low: float, middle: float, high: float, own: float) -> bool:
+        """Solve stops that tell a cell's points again, where these are what is far from the optimum, or a new one.
+
+        Return whether there was something to solve for: not where floats end, nor between stops that are no wider apart
+        than solutions are known.
+        """
+        fold = self.folds[number]
+        at = bisect_left(fold.stops, middle, key=lambda stop: stop.C)
+        before, after = fold.stops[max(at - 1, 0)].C, fold.stops[at].C
+        if (number, before) in self._solved_near:  # which another cell has asked for
+            return True
+        self._solved_near.add((number, before))
+        assert fold.tubes is not None
+        tol = CLOSER * min(own, 1.0) ** 2 / max(fold.point(middle).objective(middle), 1e-300)
+        tol = min(max(tol, CLOSEST), FIRST)
+        sizes: dict[Stop, float] = {}
+        for _, stops, shares in fold.tubes.mixtures([low, middle, high]):
+            sizes |= zip(stops, np.abs(shares).max(axis=0).tolist(), strict=True)
+        again = [stop.C for stop, share in sizes.items() if not share * fold.tubes.own(stop) <= LOOSE * own]
+        again = [C for C in again if self._asked.get((number, C), math.inf) > (0.0 if fold.has(C) else tol)]
+        if not again and math.log(after / before) > NEAREST:
+            between = math.sqrt(before * after) if after / before > (high / low) ** 2 else middle
+            again = [C for C in [self._place(between)] if not fold.has(C)]
+        for C in again:
+            # From next to the optimum a solver may find no step that gains anything; from afar it comes closer.
+            afar = self._asked.get((number, C), math.inf) < tol / LOOSE
+            self._asked[number, C] = 0.0 if afar else tol
+            self.solve(fold, C, tol, afar=afar)
+        return len(again) > 0
 
 
 def _planes(fold: Fold) -> FloatArray:

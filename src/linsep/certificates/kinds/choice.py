@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -192,7 +193,7 @@ class Choice(Proof):
             return
         folds, clock = self._folds(case), Clock(case.time_limit)
         reason = self._sentence(self._made(folds, case))
-        lowest = fewest(folds, self.claimed.grid, self.claimed.bound, MOST_CELLS, clock)
+        lowest = fewest(folds, list(pairwise(self.claimed.grid)), self.claimed.bound, MOST_CELLS, clock)
         if not lowest >= self.claimed.bound:
             raise ClaimError(f"no C makes fewer than {self.claimed.bound:g} mistakes is claimed, {lowest:g} are proven")
         checked = (f"the mistakes on held-out rows of every C, from the planes of {len(folds)} folds and balls around",)
@@ -294,7 +295,8 @@ def prove(
         return proof.without(f"its planes have {size:,} numbers, and no more than {MOST_NUMBERS:,} are kept")
     made, clock = proof._folds(case), Clock(None)
     mistakes = sum(_mistakes(fold, claimed.C, clock) for fold in made)
-    lowest = min(fewest(made, claimed.grid, claimed.bound, min(cells, MOST_CELLS // 2), clock), mistakes, claimed.bound)
+    shown = fewest(made, list(pairwise(claimed.grid)), claimed.bound, min(cells, MOST_CELLS // 2), clock)
+    lowest = min(shown, mistakes, claimed.bound)
     total = sum(float(fold.weight.sum()) for fold in made)
     whole = all((fold.weight == np.rint(fold.weight)).all() for fold in made)
     bound = lowest if whole else max(lowest - ROUNDED * total, 0.0)  # whose sum another machine may round otherwise
