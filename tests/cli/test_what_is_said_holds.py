@@ -270,3 +270,55 @@ def test_a_proven_choice_is_said_to_be_one_by_mistakes(tmp_path):
     frame.to_csv(tmp_path / "t.csv", index=False)
     said = run("fit", tmp_path / "t.csv", "-t", "y", "--C", "auto", "--prove")
     assert re.search(r"C  +[\d.e-]+, that with the fewest mistakes in all folds: accuracy ", said)
+
+
+def test_columns_with_gaps_that_are_not_named_are_counted_by_kind(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({f"c{k}": rng.choice(["a", "b"], 40) for k in range(10)})
+    frame.assign(y=np.arange(40) % 2).to_csv(tmp_path / "t.csv", index=False)
+    run("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.json")
+    frame.iloc[0], frame.iloc[1] = None, "new"
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    said = call("predict", tmp_path / "m.json", tmp_path / "new.csv", "-o", tmp_path / "p.csv").err.decode()
+    for told, more in (("no value", "missing values"), ("a value that", "values not seen in training")):
+        (left,) = re.findall(rf"and (\d+) more columns with {more}\n", said)
+        assert (said.count(f" has {told}"), int(left)) == (4, 6)
+
+
+@pytest.mark.slow
+def test_a_unit_of_words_and_of_products_is_said_and_adds_up_to_the_score(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(20, 60, (80, 2)), columns=["a", "b"])
+    frame["t"] = [" ".join(rng.choice(["good", "bad", "fine", "poor", "it", "was"], 6)) for _ in range(80)]
+    frame["y"] = (frame.a - frame.b + rng.normal(0, 5, 80) > 0).astype(int)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    run("fit", tmp_path / "t.csv", "-t", "y", "--text", "t", "--degree", "2", "-o", tmp_path / "m.json")
+    told = run_json("explain", tmp_path / "m.json")
+    (plane,) = told["planes"]
+    per_unit = {one["feature"]: one["coefficient"] for one in plane["coefficients"]}
+    a, b = frame.a - frame.a.mean(), frame.b - frame.b.mean()
+    parts = {"a": frame.a, "b": frame.b, "a^2": a * a, "b^2": b * b, "a × b": a * b}
+    one_word = frame.assign(t="good unheard")  # of which the model knows one
+    one_word.to_csv(tmp_path / "one.csv", index=False)
+    run("predict", tmp_path / "m.json", tmp_path / "one.csv", "--proba", "-o", tmp_path / "p.csv")
+    share = pd.read_csv(tmp_path / "p.csv").probability_1
+    score = plane["intercept"] + per_unit["t: good"] + sum(per_unit[name] * part for name, part in parts.items())
+    np.testing.assert_allclose(score, np.log(share / (1 - share)), atol=1e-9)
+    notes = ["differences from the means of the rows of the fit", "from 0, not in it, to 1, the only word in it"]
+    run("report", tmp_path / "m.json", tmp_path / "t.csv", "--time-limit", "0.1", "-o", tmp_path / "r.html")
+    for page in (run("explain", tmp_path / "m.json"), (tmp_path / "r.html").read_text(), " ".join(told["units"])):
+        assert all(note in page for note in notes)
+    run(
+        "fit",
+        tmp_path / "t.csv",
+        "-t",
+        "y",
+        "--ignore",
+        "t",
+        "--degree",
+        "2",
+        "--no-scaling",
+        "-o",
+        tmp_path / "m.json",
+    )
+    assert run_json("explain", tmp_path / "m.json")["units"] == []

@@ -73,6 +73,8 @@ class About:
     known: Importance | None = None
     #: Weights and intercepts per unit of the file's columns, where X has them rescaled.
     per_unit: tuple[FloatArray, FloatArray] | None = None
+    #: What a unit is of features that are no column of the file.
+    unit_notes: Sequence[str] = ()
     #: The weights relative to reference levels, of the features as they are in X.
     relative: FloatArray | None = None
     #: From the number of a row to its cells by name; without it the row of a DataFrame, else its features.
@@ -145,7 +147,7 @@ def compute(model: Any, X: Any, y: ArrayLike, **told: Any) -> Content:
         evaluation=evaluate(model, X, labels, threshold=threshold),
         curve=thresholds.curve(model, X, codes, threshold),
         probabilities=model.calibration_.in_words if hasattr(model, "calibration_") else "",
-        weights=learned.planes(model, names, origins, known, about.per_unit, about.relative),
+        weights=learned.planes(model, names, origins, known, about.per_unit, about.relative, about.unit_notes),
         margins=quality.histogram(distance, codes, model.classes_),
         mistakes=mistakes.worst(model, codes, said, distance, reasons, about.numbers),
         n_mistakes=int((said != codes).sum()),

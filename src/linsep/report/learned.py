@@ -41,6 +41,7 @@ class Weights:
     odds_ratios: list[float] | None  # per unit, of two classes whose probabilities follow a sigmoid of the score
     columns: list[tuple[str, float]]  # columns of the file by importance, where features are parts of them
     left_out: int  # how many weights there are besides
+    unit_notes: Sequence[str] = ()  # what a unit is of features that are no column of the file
 
 
 def planes(
@@ -50,6 +51,7 @@ def planes(
     known: Importance,
     per_unit: tuple[FloatArray, FloatArray] | None,
     relative: FloatArray | None = None,
+    unit_notes: Sequence[str] = (),
 ) -> list[Weights]:
     """Return the most important weights of each plane: |w_j|·sd(x_j) is the importance, the sign the direction.
 
@@ -67,13 +69,15 @@ def planes(
         odds = None if slope is None else [odds_ratio(slope * one) for one in units]
         shown = columns[:WEIGHTS] if 1 < len(columns) < len(w) else []
         told = [names[j] for j in order], chosen, important[k, order], float(b), unit, at_zero, odds, shown
-        found.append(Weights(str(towards), str(away), *told, len(w) - len(order)))
+        found.append(Weights(str(towards), str(away), *told, len(w) - len(order), unit_notes))
     return found
 
 
 def weights_section(planes: Sequence[Weights]) -> str:
     """Return the weights of each plane as bars."""
-    title, meaning = "What speaks for what", paragraph(f"{MEANING[0].upper()}{MEANING[1:]}.", "quiet")
+    notes = [MEANING, *(planes[0].unit_notes if planes else ())]
+    title = "What speaks for what"
+    meaning = paragraph(" ".join(f"{note[0].upper()}{note[1:]}." for note in notes), "quiet")
     if len(planes) == 1:
         return section(title, *_plane(planes[0]), meaning)
     few = len(planes) <= OPEN_PLANES

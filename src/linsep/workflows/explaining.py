@@ -116,6 +116,7 @@ def explanation_record(found: Any) -> dict[str, Any]:
         "probabilities": calibration_in_words(model),
         "importance": explained.meaning,
         "reference": reference.levels,
+        "units": list(scaled.notes),
         "planes": planes,
     }
     return finite(record)  # type: ignore[no-any-return]
@@ -174,6 +175,7 @@ def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int 
     longest = _longest(explained.features[k])
     rest = model.classes_[0] if len(model.coef_) == 1 else "the rest"
     lines = [
+        *scaled.notes,
         f"per unit of the column; + speaks for {label}, − for {rest}"
         + ("" if slope is None else f"; the odds of {label} are multiplied by the odds ratio"),
         f"{'feature':{width}} {'per unit':>12}{'' if slope is None else '   odds ratio'} {'importance':>12}",

@@ -7,11 +7,11 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._words import listed
+from .._words import listed, many
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, spellings
 from ..data.encoding.values import strings
 
-#: How many columns are spoken of, and how many unseen levels of each.
+#: How many sentences are said, and how many unseen levels of each.
 NAMED, LEVELS = 8, 5
 
 
@@ -58,12 +58,14 @@ class Gaps:
                 self.unseen.setdefault(column.name, Counter()).update(found)
 
     def notes(self) -> list[str]:
-        """Say what was found, a sentence a column."""
+        """Say what was found, a sentence a column and kind."""
         lacking = [self._of_missing(name, count) for name, count in self.missing.items() if count]
         strange = [self._of_unseen(name, found) for name, found in self.unseen.items() if found]
-        said = [*lacking, *strange]
-        more = [f"and {len(said) - NAMED} more columns with missing values or values not seen in training"]
-        return said if len(said) <= NAMED else [*said[:NAMED], *more]
+        named = max(NAMED - len(strange), NAMED // 2)  # of those that lack values, for the others to have room
+        return [
+            *_first(lacking, named, "missing values"),
+            *_first(strange, NAMED - min(len(lacking), named), "values not seen in training"),
+        ]
 
     def to_dict(self) -> dict[str, dict[str, int]]:
         """Return the counts by column, those above 0."""
@@ -97,3 +99,8 @@ class Gaps:
         had = had.replace("are", "is", 1) if count == 1 else had
         said = f"{what} that {had} ({listed(levels, LEVELS)})"
         return f"{self._of(name, count)} {said}: {they} as {OTHER if rare else 'none'}"
+
+
+def _first(notes: list[str], count: int, what: str) -> list[str]:
+    left = notes[count:]
+    return [*notes[:count], *([f"and {many(len(left), 'more column')} with {what}"] if left else [])]

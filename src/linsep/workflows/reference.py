@@ -99,7 +99,7 @@ class Reference:
         for j, name in enumerate(scaled.names):
             coef[:, j] = signs.get(self.estimates.get(name, ""), coef[:, j])
         intercept[:] = signs.get(self.estimates.get("intercept", ""), intercept)
-        return Scaled(scaled.names, coef, intercept)
+        return replace(scaled, coef=coef, intercept=intercept)
 
     def weights(self, model: Any, encoding: Encoding) -> FloatArray:
         """Return the weights as `told` tells them, but of the features as they were trained."""

@@ -81,6 +81,7 @@ def report_model(
         origins=encoding.origins,
         known=importance_in(found),
         per_unit=(scaled.coef, scaled.intercept) if is_table else None,
+        unit_notes=scaled.notes,
         relative=reference.weights(found.model, encoding) if is_table else None,
         cells=_cells(rows) if is_table else None,
         numbers=rows.numbers,

@@ -17,11 +17,15 @@ from ..sources import DataError
 
 @dataclass(frozen=True)
 class Scaled:
-    """Coefficients by readable name, on the scale of the file's own columns; one row a plane."""
+    """Coefficients by readable name, on the scale of the file's own columns; one row a plane.
+
+    `notes` say what a unit is of features that are no column of the file.
+    """
 
     names: list[str]
     coef: FloatArray
     intercept: FloatArray
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,10 @@ WEEKDAYS = {
     for k, day in enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
 }
 
+#: What a unit is of features that are no column of the file.
+WORDS = "a word's unit is its TF-IDF in a text: from 0, not in it, to 1, the only word in it that the model knows"
+PRODUCTS = "squares and products are those of differences from the means of the rows of the fit"
+
 #: Rows that are turned from columns into rows at a time.
 STRIP = 1 << 12
 
@@ -356,14 +360,19 @@ class TableEncoding:
         """
         coef, intercept = coef.copy(), intercept.copy()
         if not self.numbers:
-            return Scaled(self.names, coef, intercept)
+            return Scaled(self.names, coef, intercept, self._notes())
         mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
         powers = np.eye(len(mean), dtype=int) if self.degree == 1 else self.polynomial().powers_
         count = len(powers)
         coef[:, :count] /= np.prod(scale[None, :] ** powers, axis=1)
         single = np.flatnonzero(powers.sum(axis=1) == 1)
         intercept -= coef[:, single] @ mean[powers[single].argmax(axis=1)]
-        return Scaled(self.names, coef, intercept)
+        return Scaled(self.names, coef, intercept, self._notes())
+
+    def _notes(self) -> tuple[str, ...]:
+        """Say what a unit is of words, and of products that are not those of the file's numbers."""
+        products = self.degree > 1 and any(mean for mean, _, _ in self.numbers.values())
+        return (PRODUCTS,) * products + (WORDS,) * bool(self.words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
