@@ -38,11 +38,11 @@ def test_it_does_not_where_that_does_not_help():
 @pytest.mark.parametrize(
     ("keep", "words"),
     [
-        ("best", "The plane reported is the one with the fewest mistakes"),
+        ("best", "The plane reported is the one with the fewest mistakes of those on the way"),
         ("last", "The plane reported is the last"),
         ("average", "The plane reported is the average over all steps"),
         ("vote", "All planes vote, each as often as it was right"),
-        (None, "The plane reported is the one with the fewest mistakes"),
+        (None, "The plane reported is the one with the fewest mistakes of those on the way"),
     ],
 )
 def test_m12_it_says_which_plane_is_reported(keep, words, prove):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 #: Which plane a perceptron is that ended with mistakes left, by what it was told to keep.
 REPORTED = {
-    "best": "The plane reported is the one with the fewest mistakes",
+    "best": "The plane reported is the one with the fewest mistakes of those on the way",
     "last": "The plane reported is the last",
     "average": "The plane reported is the average over all steps",
     "vote": "All planes vote, each as often as it was right",
