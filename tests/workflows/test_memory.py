@@ -24,6 +24,12 @@ def test_a_limit_that_is_too_small_says_what_would_do():
         Budget.of(10**7)
 
 
+def test_rows_beyond_the_limit_are_not_said_to_be_parquet():
+    said = r"^t.tsv: reading its rows takes [0-9,]+ MB, more than --max-memory 10MB; give [0-9,]+MB\. A Parquet file, "
+    with pytest.raises(DataError, match=said):
+        Budget(limit=10**7, taken=0).check("t.tsv: reading its rows")
+
+
 def test_shares_stay_within_the_limit():
     budget = Budget.of(peak_memory() + 200 * 10**6)
     assert 24 * budget.block <= budget.free < 200 * 10**6

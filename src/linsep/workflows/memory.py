@@ -93,8 +93,9 @@ class Budget:
         """Raise where the peak is beyond the limit: better at the beginning than never."""
         if (peak := peak_memory()) > self.limit:
             raise DataError(
-                f"{what} takes {peak / 1e6:,.0f} MB, more than --max-memory {self.limit / 1e6:,.0f}MB: Parquet is read "
-                f"by pages of all columns at once; give {1.2 * peak / 1e6:,.0f}MB, or write it with smaller pages"
+                f"{what} takes {peak / 1e6:,.0f} MB, more than --max-memory {self.limit / 1e6:,.0f}MB; give "
+                f"{1.2 * peak / 1e6:,.0f}MB. A Parquet file, read by pages of all columns at once, takes less with "
+                "smaller pages"
             )
 
     @property
