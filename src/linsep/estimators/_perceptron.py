@@ -210,12 +210,13 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
 
     def _remedy(self, objective: Objective, has_advice: bool) -> str:
         found = self.separability_ if isinstance(self.separability_, list) else [self.separability_]
+        column = scaling.in_the_way(objective, self._feature_names)
         for label, head, proof in zip(self.classes_, self._heads(), found, strict=False):
             if proof is not None and not proof.separable:
                 who = None if len(found) == 1 else f"class {label} and the rest"
                 helps = intercept_helps(replace(objective, head=head))
-                return f": {NotSeparableError(proof, who, intercept_helps=helps)}. {self._reported()}"
-        column = scaling.in_the_way(objective, self._feature_names)
+                scale = f"; others may make fewer, since {column}: {scaling.REMEDY}" if column else ""
+                return f": {NotSeparableError(proof, who, intercept_helps=helps)}. {self._reported()}{scale}"
         scale = f", or scale the columns first: {column}" if column else ""
         if all(proof is not None for proof in found):
             return f" with mistakes left, although the data are linearly separable: raise max_iter{scale}"
