@@ -75,7 +75,9 @@ def test_columns_far_from_zero_are_named_beside_the_proof_that_ended_the_run():
     rng = np.random.default_rng(0)
     X = rng.standard_normal((400, 3))
     y = X @ [1.0, 2.0, -1.0] + 0.5 * rng.standard_normal(400) > 0
-    with pytest.warns(ConvergenceWarning, match=r"others may make fewer, since column 'x\d' lies around 100 .*: centre"):
+    with pytest.warns(
+        ConvergenceWarning, match=r"others may make fewer, since column 'x\d' lies around 100 .*: centre"
+    ):
         Perceptron().fit(X + 100, y)
     with pytest.warns(ConvergenceWarning, match=r"those on the way\.$"):
         Perceptron().fit(X, y)

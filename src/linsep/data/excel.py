@@ -35,6 +35,7 @@ def read_excel(
         content = io.BytesIO(source.buffer())
         with suppress(zipfile.BadZipFile), zipfile.ZipFile(content) as archive:  # workbooks of old are none
             check_room(source.name, sum(part.file_size for part in archive.infolist()), "what it unpacks to")
+        content.seek(0)
         book = CalamineWorkbook.from_filelike(content)
         cells = book.get_sheet_by_name(_sheet(source.name, book.sheet_names, sheet)).to_python()
     except CalamineError as error:

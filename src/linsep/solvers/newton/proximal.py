@@ -61,7 +61,9 @@ class Tuning:
     per_feature: int = 40
     #: On sparse rows of one plane a run, or that on a sample, begins by rough steps: so many at the most, of so many
     #: passes over the columns, until slopes are off by this share of what they first were. Each is far cheaper than a
-    #: step by a good model, and far from the optimum as good. So many stored numbers are gone over at once.
+    #: step by a good model, and far from the optimum as good. So many stored numbers are gone over at once. Of fewer
+    #: than `rough_from` any way takes as long: there dense and sparse rows go the same one, to the same digits.
+    rough_from: int = 10_000
     rough_steps: int = 20
     rough_passes: int = 8
     rough_enough: float = 0.02
@@ -216,7 +218,8 @@ class _Run(GapRun):
                 self._come_from(part, None, tol=TUNED.sample_tol, max_iter=TUNED.sample_steps)
                 return
             self.b = _best_intercept(problem, self.w) if problem.fit_intercept else self.b
-            if problem.head.planes is None and problem.rows.steps_roughly(problem.loss):
+            enough = problem.rows.stored >= TUNED.rough_from
+            if enough and problem.head.planes is None and problem.rows.steps_roughly(problem.loss):
                 self._roughly()
                 return
             for C in self._weaker() if problem.d > TUNED.few else []:
