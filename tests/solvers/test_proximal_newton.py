@@ -95,7 +95,7 @@ def test_no_rough_steps_for_a_loss_of_the_users_own(monkeypatch):
         """The compiled loops do not know it."""
 
     monkeypatch.setattr(proximal_newton._Run, "_roughly", None)
-    assert ProximalNewton(tol=1e-6).solve(problem(Own(), form=sparse.csr_array)).converged
+    assert ProximalNewton(tol=1e-6).solve(problem(Own(), n=5_000, d=50, form=sparse.csr_array)).converged
 
 
 @pytest.mark.parametrize("form", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
