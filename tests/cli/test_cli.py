@@ -87,6 +87,7 @@ def test_doctor_tells_versions_kernels_and_threads():
     assert "correct but slow" in text
 
 
+@pytest.mark.slow
 def test_doctor_diagnoses_a_file_by_name(tmp_path):
     rows = np.random.default_rng(0).standard_normal((60, 2))
     lines = [f"{a:.6g},{1e6 * b:.6g},7,{2 * a:.6g},{'yes' if a + b > 0 else 'no'}" for a, b in rows]

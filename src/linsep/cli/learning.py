@@ -95,27 +95,18 @@ def fit(
     how = choosing.asked(seed, counting)
     settings: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
     asked: dict[str, Any] = columns.asked(reading) | dict(weighing=counting.weighing())
-    cluster.check(
-        {
-            "--max-memory": memory.max_memory,
-            "--C auto": chosen is None,
-            "--test-share": test_share,
-            "an aim of --threshold, or --calibrate,": wanted.takes_folds,
-        }
-    )
-    if checkpoint is not None and not cluster:
-        raise ValueError("--checkpoint would be ignored: it belongs to --dask and --spark")
+    refused = {"--max-memory": memory.max_memory, "--C auto": chosen is None, "--test-share": test_share}
+    cluster.check(refused | {"an aim of --threshold, or --calibrate,": wanted.takes_folds}, checkpoint)
+    elsewhere = dict(class_weight=counting.by_class(), reference=counting.reference, wanted=wanted)
+    scaled = scaling and training.is_scaled(loss, chosen, asked["degree"])
     if cluster:
-        settings |= dict(wanted=wanted, checkpoint=checkpoint)
-        settings |= dict(class_weight=counting.by_class(), reference=counting.reference, intercept=intercept)
-        settings |= dict(scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
-        return _fit_on_cluster(cluster, data, target, dict(C=chosen) | settings | asked, output, json)
+        settings |= elsewhere | dict(C=chosen, checkpoint=checkpoint, intercept=intercept, scaled=scaled)
+        return _fit_on_cluster(cluster, data, target, settings | asked, output, json)
     if memory.max_memory is not None:
-        settings |= dict(class_weight=counting.by_class(), reference=counting.reference, test_share=test_share)
-        settings |= dict(output=output, scratch=memory.scratch, resume=memory.resume, choosing=how, wanted=wanted)
+        settings |= elsewhere | dict(test_share=test_share, choosing=how)
+        settings |= dict(output=output, scratch=memory.scratch, resume=memory.resume)
         return _fit_in_parts(data, target, chosen, memory.max_memory, settings | asked, json)
-    asked |= dict(scaled=scaling and training.is_scaled(loss, chosen, asked["degree"]))
-    asked |= dict(keep_frame=chosen is None or wanted.takes_folds)
+    asked |= dict(scaled=scaled, keep_frame=chosen is None or wanted.takes_folds)
     with Waiting(f"reading {data}") as waiting:
         examples, held, kept = _examples(data, target, asked, test_share, seed)
         classes = examples.coded[0]

@@ -164,57 +164,69 @@ def verify(
         Where to write the rows as the model takes them, for checker.py where linsep is not installed; CSV.
     """
     from ..certificates.outcome import in_words
-    from ..certificates.proof import proof_of
-    from ..data.encoding import from_dict
-    from ..persistence.verification import verify as check
-    from ..workflows import checking_streams, holding_out, second_opinion, summaries
-    from ..workflows.labels import check_labels
-    from ..workflows.preparation import encoded
-    from ..workflows.weighing import Weighing
+    from ..workflows import checking_streams, second_opinion, summaries
 
     if rows is not None:
         ready(rows, model, data)
-    found = _read(model)
+    found, both = _read(model), None
     cluster.check({"--independent": independent, "--rows": rows, "--scratch": scratch})
-    if cluster:
-        from ..workflows import on_clusters
-
-        with Waiting("starting") as waiting, cluster.session() as session:
-            note_dashboard(session)
-            outcome = on_clusters.verify_on_cluster(model, found, data, target, session, waiting.say)
-        show(summaries.verification_record(outcome), replace(outcome, unchecked=in_words(outcome.unchecked)), json)
-        return 0 if outcome and outcome.proven else 1
-    with Waiting(f"reading {data}") as waiting:
-        if not (independent or rows) and checking_streams.is_long(found.model, data):
+    with Waiting("starting" if cluster else f"reading {data}") as waiting:
+        if cluster:
+            outcome = _verified_on_cluster(model, found, data, target, cluster, waiting)
+        elif not (independent or rows) and checking_streams.is_long(found.model, data):
             hints = reading.hints()
             outcome = checking_streams.verify_in_parts(model, found, data, target, hints=hints, scratch=scratch)
             outcome = checking_streams.of_encoded_rows(outcome)
         else:
-            weighing = Weighing.of_model(found.encoding)
-            chosen = proof_of(found.model, "choice") is not None  # whose folds are encoded by their own rows
-            examples = encoded(
-                data, from_dict(found.encoding), target, reading.hints(), weighing=weighing, keep_frame=chosen
-            )
-            waiting.on("verifying")
-            check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
-            everything, examples = examples, holding_out.rows_of_fit(found, examples)
+            outcome, examples = _verified_in_memory(model, found, data, target, reading, waiting)
             rows_of_fit = examples.X, examples.y, examples.weight
-            outcome = check(model, *rows_of_fit, split=examples.split if chosen else None)
-            outcome = checking_streams.of_encoded_rows(outcome)
-            outcome = checking_streams.of_labelled_rows(outcome, examples.lacking)
-            outcome = holding_out.of_rows_of_fit(outcome, len(everything.y) - len(examples.y))
-            outcome = checking_streams.of_grouped_rows(outcome, examples)
             if rows is not None:
                 second_opinion.write_rows(rows, *rows_of_fit, examples.encoding.target)
             if independent:
                 waiting.on("verifying independently")
                 both = second_opinion.check_independently(model, *rows_of_fit, outcome)
-    record = summaries.verification_record(outcome) | (both.record() if independent else {})
     said = replace(outcome, unchecked=in_words(outcome.unchecked))
-    show(record, replace(both, first=said) if independent else said, json)
-    if independent:
+    if both is not None:
+        show(summaries.verification_record(outcome) | both.record(), replace(both, first=said), json)
         return both.code
+    show(summaries.verification_record(outcome), said, json)
     return 0 if outcome and outcome.proven else 1
+
+
+def _verified_on_cluster(
+    model: Path, found: Any, data: str, target: str | None, cluster: Cluster, waiting: Waiting
+) -> Any:
+    """Check a model on files that the workers of a cluster read."""
+    from ..workflows import on_clusters
+
+    with cluster.session() as session:
+        note_dashboard(session)
+        return on_clusters.verify_on_cluster(model, found, data, target, session, waiting.say)
+
+
+def _verified_in_memory(
+    model: Path, found: Any, data: str, target: str | None, reading: Reading, waiting: Waiting
+) -> tuple[Any, Any]:
+    """Check a model on a file; return the outcome, and the rows that it was fitted on."""
+    from ..certificates.proof import proof_of
+    from ..data.encoding import from_dict
+    from ..persistence.verification import verify as check
+    from ..workflows import checking_streams, holding_out
+    from ..workflows.labels import check_labels
+    from ..workflows.preparation import encoded
+    from ..workflows.weighing import Weighing
+
+    weighing = Weighing.of_model(found.encoding)
+    chosen = proof_of(found.model, "choice") is not None  # whose folds are encoded by their own rows
+    examples = encoded(data, from_dict(found.encoding), target, reading.hints(), weighing=weighing, keep_frame=chosen)
+    waiting.on("verifying")
+    check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
+    everything, examples = examples, holding_out.rows_of_fit(found, examples)
+    outcome = check(model, examples.X, examples.y, examples.weight, split=examples.split if chosen else None)
+    outcome = checking_streams.of_encoded_rows(outcome)
+    outcome = checking_streams.of_labelled_rows(outcome, examples.lacking)
+    outcome = holding_out.of_rows_of_fit(outcome, len(everything.y) - len(examples.y))
+    return checking_streams.of_grouped_rows(outcome, examples), examples
 
 
 def explain(

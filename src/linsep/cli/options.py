@@ -158,8 +158,10 @@ class Cluster:
     def __bool__(self) -> bool:
         return self.dask is not None or self.spark is not None
 
-    def check(self, refused: dict[str, Any]) -> None:
+    def check(self, refused: dict[str, Any], checkpoint: Path | None = None) -> None:
         """Raise for what a cluster cannot serve: options, and what makes each of them more than its default."""
+        if checkpoint is not None and not self:
+            raise ValueError("--checkpoint would be ignored: it belongs to --dask and --spark")
         if self.dask is not None and self.spark is not None:
             raise ValueError("give one of --dask and --spark")
         for option, given in refused.items():
