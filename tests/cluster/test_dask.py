@@ -318,7 +318,7 @@ def test_a_worker_that_comes_changes_no_bit(bits):
 def test_a_client_that_is_lost_goes_on_from_its_checkpoint(cluster, bits, tmp_path):
     script = textwrap.dedent("""
         import os, sys
-        sys.path.insert(0, sys.argv[3])
+        sys.path[:0] = sys.argv[3:]
         from distributed import Client
         from test_dask import LinearSVC, arrays
         seen = []
@@ -330,7 +330,8 @@ def test_a_client_that_is_lost_goes_on_from_its_checkpoint(cluster, bits, tmp_pa
             LinearSVC(C=0.1).fit(*arrays(), checkpoint=sys.argv[2], progress=progress)
         """)
     path, here = tmp_path / "fit", os.path.dirname(__file__)
-    died = subprocess.run([sys.executable, "-c", script, cluster.scheduler_address, path, here], timeout=120)
+    words = [cluster.scheduler_address, path, here, os.path.join(here, "..", "shared")]
+    died = subprocess.run([sys.executable, "-c", script, *words], timeout=120)
     assert died.returncode == -signal.SIGKILL
     model = LinearSVC(C=0.1).fit(*arrays(), checkpoint=path)
     assert [one.seconds > 0 for one in model.history_.rounds[:8]] == [False] * 6 + [True] * 2

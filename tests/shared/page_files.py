@@ -68,6 +68,9 @@ def write_files(folder):
     X = rng.normal(size=(5000, 4))
     huge = pd.DataFrame(X, columns=list("abcd")).assign(y=(X.sum(axis=1) + rng.normal(size=5000) > 0).astype(int))
     huge.to_parquet(folder / "huge.parquet")
+    (folder / "data").mkdir()
+    for k, part in enumerate((huge[:3000], huge[3000:])):
+        part.to_parquet(folder / "data" / f"{k}.parquet")
     pd.DataFrame({"x": X[:60, 0], "y": X[:60, 1], "kind": huge["y"][:60]}).to_csv(folder / "points.csv", index=False)
     doses = pd.DataFrame({"dose": np.tile([1.0, 2.0, 4.0, 8.0], 2), "sex": np.repeat(["f", "m"], 4), "n": 20})
     doses.assign(died=[1, 4, 9, 13, 2, 6, 12, 18]).to_csv(folder / "doses.csv", index=False)

@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 WRITTEN = [path for path in sorted((ROOT / "docs").rglob("*.md")) if not {"_build", "gallery"} & set(path.parts)]
 PAGES = {path.relative_to(ROOT).as_posix(): path for path in [ROOT / "README.md", *WRITTEN] if blocks(path)}
 #: What a page asks for beyond `linsep[all]`.
-EXTRAS = {"docs/cluster.md": ("distributed", "pyspark")} | dict.fromkeys(
+EXTRAS = {"docs/cluster.md": ("distributed", "pyspark"), "docs/tour.md": ("distributed",)} | dict.fromkeys(
     ("docs/play.md", "README.md", "docs/how_to/teach.md"), ("uvicorn",)
 )
 #: Blocks that cannot run: they need other people's machines, or a library that tests do not have.
@@ -25,7 +25,7 @@ NOT_RUN = {"docs/cluster.md": 2, "docs/how_to/cluster.md": 1}
 NOT_RUN |= {"docs/coming_from/liblinear.md": 1, "docs/coming_from/spark.md": 1}
 
 
-@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("name", [name for name in PAGES if len(blocks(PAGES[name])) > NOT_RUN.get(name, 0)])
 def test_the_blocks_of_a_page_run_one_after_the_other(name, tmp_path, monkeypatch):
     for package in EXTRAS.get(name, ()):
         pytest.importorskip(package)
