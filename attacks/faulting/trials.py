@@ -22,6 +22,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from .scenes import SCENES, Scene, write_table
 
 SIGNALS = {"kill -9": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "Ctrl-C": signal.SIGINT}
@@ -112,6 +114,8 @@ def start(scene: Scene, place: Path, prepare: Callable[[], None] = lambda: None,
         sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
         prepare()
         code = scene.play()
+    except SystemExit as end:  # a command leaves as Python does where something is to be done at its end
+        code = end.code if isinstance(end.code, int) else 0
     except KeyboardInterrupt:
         code = 130
     except BaseException:  # noqa: BLE001  the parent's code must not run on in the child
@@ -304,5 +308,21 @@ def _again(stage: Stage, scene: Scene, place: Path, trial: Trial) -> None:
     code = ended(start(scene, place))
     if code not in (0, 1):
         trial.lost.append(f"run again it ends with {code}")
-    elif scene.output is not None and not same((place / scene.output).read_bytes(), stage.written[scene.name]):
+    elif scene.output is not None and not _as_good(place / scene.output, stage.written[scene.name]):
         trial.lost.append(f"run again it writes another {scene.output}")
+
+
+def _as_good(path: Path, other: bytes) -> bool:
+    """Say whether a file is the same, or a model of the same plane: one that was resumed tells of other passes."""
+    import linsep
+
+    if same(path.read_bytes(), other):
+        return True
+    if path.suffix != ".json":
+        return False
+    written = path.with_name("undisturbed.json")
+    written.write_bytes(other)
+    found, expected = linsep.load(path), linsep.load(written)
+    written.unlink()
+    close = np.allclose(found.coef_, expected.coef_, rtol=1e-2, atol=1e-3)
+    return bool(found.certificate_.proven and close and list(found.classes_) == list(expected.classes_))
