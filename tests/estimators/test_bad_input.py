@@ -479,5 +479,9 @@ def test_messages_show_plain_labels(overlapping):
 @pytest.mark.parametrize(("weight", "word"), [(5e-324, "less"), (1e308, "more")])
 def test_weights_beyond_what_floats_reckon_with_are_refused_in_words(model, weight, word, overlapping):
     X, y = overlapping
+    if isinstance(model, ZeroOneClassifier) and word == "less":  # which adds weights up as whole numbers
+        fitted = clone(model).fit(X, y, sample_weight=np.full(len(y), weight))
+        assert fitted.score(X, y) == clone(model).fit(X, y).score(X, y)
+        return
     with pytest.raises(ValueError, match=f"adds up to {word} than .*scale the weights"):
         clone(model).fit(X, y, sample_weight=np.full(len(y), weight))

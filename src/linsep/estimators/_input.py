@@ -38,6 +38,9 @@ def different(y: NDArray[Any]) -> NDArray[Any]:
 class Input(Specification):
     """The validation of what a fit is given."""
 
+    #: Whether weights are added up as whole numbers, so that none is too small.
+    _weighs_exactly = False
+
     def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool, order: str | None = "C") -> Any:
         """Return X (and y) as the kernels read them, which they are the first to do."""
         X = sound(X, unread=True)
@@ -86,7 +89,8 @@ class Input(Specification):
             raise ValueError(f"sample_weight has shape {s.shape}; it needs one weight for each of the {n} rows of X")
         with np.errstate(over="ignore"):
             total = s.sum()
-        if not np.isfinite(total) or 0 < total < np.finfo(np.float64).tiny:
+        too_small = not self._weighs_exactly and 0 < total < np.finfo(np.float64).tiny
+        if too_small or not np.isfinite(total):
             size = "more" if total > 1 else "less"
             raise ValueError(
                 f"sample_weight adds up to {size} than floats reckon with: scale the weights, e.g. to mean 1"

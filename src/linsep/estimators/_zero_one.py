@@ -95,6 +95,8 @@ class ZeroOneClassifier(ExactEstimator):
 
     lower_bound_proof_ = ProofAttribute(Mistakes)
 
+    _weighs_exactly = True
+
     def __init__(
         self,
         *,
