@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -12,6 +13,7 @@ import numpy as np
 import pytest
 
 from command import call, run, spawn
+from linsep.cli.speech import Waiting
 from people import people
 
 pytest.importorskip("pyarrow")
@@ -75,6 +77,15 @@ def test_a_fit_on_dask_writes_the_file_of_one_machine(files, tmp_path, loss):
     assert other.code == 1
     assert b"the data have 395 rows" in other.out
     run("predict", found, files / "whole.parquet", "-o", tmp_path / "p.csv")
+
+
+@pytest.mark.slow
+def test_rounds_and_gap_are_told_on_the_way(files, monkeypatch):
+    pytest.importorskip("distributed", reason="pip install 'linsep[dask]'")
+    monkeypatch.setattr(Waiting, "_is_due", lambda waiting: True)  # each time, not twice a second
+    done = call("fit", files / "parts" / "*.parquet", *ASKED, "--dask", "local")
+    assert done.code == 0, done.err
+    assert re.search(rb"round \d+, gap \d\.\de-\d\d", done.err), done.err
 
 
 @pytest.mark.slow
