@@ -78,7 +78,7 @@ def test_an_interrupted_minimisation_raises():
         solvers.minimize(lambda x: x @ x, grad, [1.0], schedule=0.1)
 
 
-#: Ctrl-C after the first record of a fit, as soon as a thread is inside the kernels.
+#: Ctrl-C after the first step that a fit records, as soon as a thread is inside the kernels.
 INTERRUPT = """
 import json, os, signal, sys, threading
 import numpy as np
@@ -88,9 +88,10 @@ from linsep.history import History
 
 recorded, add = threading.Event(), History.add
 
-def record(self, *arguments, **options):
-    add(self, *arguments, **options)
-    recorded.set()
+def record(self, record):
+    add(self, record)
+    if record.step > 0:
+        recorded.set()
 
 History.add = record
 

@@ -36,7 +36,7 @@ FITS = [
     "cells.csv --target diagnosis --C auto --prove --effort 1",
     "messages.csv --target kind --calibrate sigmoid --threshold f1",
     "doses.csv --successes died --trials n --C inf --reference sex=f",
-    "huge.parquet --target y --max-memory 512MB",
+    "huge.parquet --target y --max-memory 9GB",
     "customers.csv --target churned --degree 2 --class-weight yes=2,no=1 --base-rates yes=0.1",
     "rows.svm --C 1",
     "drug.csv --target died --C inf",

@@ -380,13 +380,13 @@ class _Run(SteppedRun):
 
 def _results(walk: Walk, observers: Mapping[int, Observer | None]) -> list[Result]:
     """Walk until there is a reason for every plane to stop."""
+    overlap = walk.problem.rows.stored >= LARGE and not walk.method.by_update and threads() > 1
     begin = walk.now(0, 0.0, [])
     seen = _measured(walk, begin)
     runs = {
         plane: _Run(walk, plane, observers[plane], Iterate(begin, k), Evaluation.of(seen, k))
         for k, plane in enumerate(walk.planes)
     }
-    overlap = walk.problem.rows.stored >= LARGE and not walk.method.by_update and threads() > 1
     try:
         for now, seen in evaluated(walk.snapshots(), lambda now: _measured(walk, now), overlap):
             for k, plane in enumerate(now.planes):
