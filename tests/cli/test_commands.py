@@ -266,11 +266,16 @@ def test_libsvm_and_npz(tmp_path):
     y = np.where(X @ rng.standard_normal(12) > 0, 1, -1)
     dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
     np.savez(tmp_path / "a.npz", X=X, y=y)
-    for name in ("a.svm", "a.npz"):
+    np.savez(tmp_path / "named.npz", X=X, y=y, names=[f"gene {j}" for j in range(12)])
+    for name, third in ("a.svm", "feature 3"), ("a.npz", "feature 2"), ("named.npz", "gene 2"):
         run("fit", tmp_path / name, "-o", tmp_path / "m.json")
         assert run_json("verify", tmp_path / "m.json", tmp_path / name)["proven"]
         lines = run("predict", tmp_path / "m.json", tmp_path / name).split()
         assert np.mean(np.array(lines[1:], dtype=int) == y) > 0.95
+        plane = run_json("explain", tmp_path / "m.json")["planes"][0]
+        found = {one["feature"]: one["importance"] for one in plane["coefficients"]}
+        coef = json.loads((tmp_path / "m.json").read_text())["coefficients"][0]
+        assert found[third] == pytest.approx(abs(coef[2]) * X[:, 2].std(), rel=1e-3)
     (tmp_path / "few.svm").write_text("0 1:1\n0 2:-1\n")
     run("fit", tmp_path / "a.svm", "-o", tmp_path / "m.json")
     assert len(run("predict", tmp_path / "m.json", tmp_path / "few.svm").split()) == 3

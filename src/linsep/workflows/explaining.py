@@ -61,8 +61,7 @@ class Explained:
         encoding = from_dict(found.encoding)
         weights = Reference.of_model(found.encoding).weights(found.model, encoding)
         by_column = known.of_columns(weights, encoding.origins)
-        units = {column.name: column.unit for column in getattr(encoding, "columns", ())}
-        return cls(_scaled(found), known.of_features(weights), by_column, MEANING, units)
+        return cls(_scaled(found), known.of_features(weights), by_column, MEANING, encoding.units)
 
     def ranked(self, k: int) -> list[int]:
         """Return the features of a plane, the most important first."""

@@ -63,6 +63,11 @@ class MatrixEncoding:
         """The same."""
         return self.names
 
+    @property
+    def units(self) -> dict[str, str]:
+        """None, since a matrix has bare numbers."""
+        return {}
+
     def transform(self, X: Any, name: str = "data") -> Any:
         """Return X with as many columns as the model has; a sparse matrix may lack the last ones."""
         if X.shape[1] > self.n_features or (X.shape[1] < self.n_features and not sparse.issparse(X)):

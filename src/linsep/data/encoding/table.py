@@ -352,6 +352,11 @@ class TableEncoding:
         parts = {part: name for name in dates for part in (f"{name} in days", f"month of {name}", f"weekday of {name}")}
         return [parts.get(source, source) for source in self.sources]
 
+    @property
+    def units(self) -> dict[str, str]:
+        """What the values of each column are written with, such as kg; "" where it is nothing."""
+        return {column.name: column.unit for column in self.columns}
+
     def original_scale(self, coef: FloatArray, intercept: FloatArray) -> Scaled:
         """Return the coefficients per unit of each column, and the intercept where all numbers are 0.
 
