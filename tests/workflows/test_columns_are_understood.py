@@ -250,6 +250,26 @@ def test_words_among_numbers_are_named_with_what_to_say(tmp_path, more):
     assert said["features"] == 2  # the number, and whether it is missing
 
 
+@pytest.mark.parametrize("more", [[], ["--max-memory", "9GB"]])
+def test_words_for_missing_values_are_such_in_typed_tables_too(tmp_path, more):
+    rng = np.random.default_rng(0)
+    rows, towns = np.arange(300), np.tile(["Ede", "Ulm", "Bonn"], 100)
+    age = np.where((rows >= 20) & (rows < 40), "dog", rng.normal(50, 9, 300).round(2).astype(str))  # text in Parquet
+    paid = np.where((rows >= 50) & (rows < 60), -999, rng.integers(0, 99, 300))
+    town = pd.Categorical(np.where((rows >= 60) & (rows < 70), "?", towns))
+    table, found = pd.DataFrame({"age": age, "paid": paid, "town": town, "y": ["no", "yes"] * 150}), []
+    table.to_csv(tmp_path / "a.csv", index=False)
+    table.to_parquet(tmp_path / "a.parquet")
+    for path in tmp_path / "a.csv", tmp_path / "a.parquet":
+        run("fit", path, "-t", "y", "--missing", "dog", "-999", "?", *more, "-o", tmp_path / "m.json")
+        assert run_json("verify", tmp_path / "m.json", path)["proven"]
+        told = call("predict", tmp_path / "m.json", path).err.decode()
+        for column, count in ("age", 20), ("paid", 10), ("town", 10):
+            assert f"'{column}': {count} of 300 rows have no value" in told
+        found.append(json.loads((tmp_path / "m.json").read_text())["coefficients"][0])
+    np.testing.assert_allclose(found[0], found[1], atol=1e-3)
+
+
 def test_identifiers_are_called_so_only_where_they_are():
     from linsep.data.encoding import infer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pyarrow import ipc, parquet
 from scipy import sparse
@@ -197,7 +198,7 @@ def read(
             return csv.table(read_csv(source, csv.dialect, csv.names, csv.types))
         if source.format == "excel":
             return _read_excel(source, hints)
-        return Table(source.name, _plain(source.name, _read_arrow(source, hints.max_columns)))
+        return Table(source.name, _plain(source.name, _read_arrow(source, hints.max_columns), hints.missing))
 
 
 @dataclass(frozen=True)
@@ -224,7 +225,7 @@ class _Csv:
 def _read_excel(source: Source, hints: Hints) -> Table:
     frame, header = read_excel(source, hints.sheet, hints.header, hints.missing)
     check_width(source.name, frame.num_columns, hints.max_columns)
-    return Table(source.name, _plain(source.name, frame), header, untyped=True)
+    return Table(source.name, _plain(source.name, frame, hints.missing), header, untyped=True)
 
 
 def stream(
@@ -270,7 +271,7 @@ def stream(
         with blame(source.name):
             first = 0
             for batch in _one_ahead(_arrow_batches(source, size, columns, hints.max_columns)):
-                frame = _plain(source.name, pa.Table.from_batches([batch]))
+                frame = _plain(source.name, pa.Table.from_batches([batch]), hints.missing)
                 yield Table(source.name, frame, first=first)
                 first += batch.num_rows
 
@@ -308,13 +309,39 @@ def _valid(part: Any) -> Any:
     return part
 
 
-def _plain(name: str, table: pa.Table) -> pa.Table:
-    """Return the table without the types that few of pyarrow's functions take: views of text, which polars writes."""
+def _plain(name: str, table: pa.Table, missing: Sequence[str] = ()) -> pa.Table:
+    """Return the table without the types that few of pyarrow's functions take: views of text, which polars writes.
+
+    What a user says stands for a missing value is none.
+    """
     check_names(name, table.column_names)
     for j, column in enumerate(table.schema):
         if plain := {pa.string_view(): pa.string(), pa.float16(): pa.float32()}.get(column.type):
             table = table.set_column(j, column.name, table.column(j).cast(plain))
+        if missing:
+            table = table.set_column(j, column.name, _without(table.column(j), missing))
     return table
+
+
+def _without(values: pa.ChunkedArray, words: Sequence[str]) -> pa.ChunkedArray:
+    """Return a column whose values are missing where they are one of some words, or the number that one writes."""
+    kind = values.type
+    if pa.types.is_dictionary(kind):
+        values, kind = values.cast(kind.value_type), kind.value_type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        named = pa.array([*words], kind)
+        return pc.if_else(pc.is_in(pc.utf8_trim_whitespace(values), named), None, values)
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        numbers = pa.array([float(word) for word in words if _is_number(word)], pa.float64())
+        return pc.if_else(pc.is_in(values.cast(pa.float64(), safe=False), numbers), None, values)
+    return values
+
+
+def _is_number(word: str) -> bool:
+    try:
+        return bool(np.isfinite(float(word)))
+    except ValueError:
+        return False
 
 
 def _arrow_batches(source: Source, size: int | None, columns: list[str] | None, most: int) -> Iterator[pa.RecordBatch]:

@@ -107,11 +107,12 @@ class Reader:
     target: str
     weighing: Weighing
     columns: tuple[str, ...] | None = None  # those that are features; without it all others
+    missing: tuple[str, ...] = ()  # further words that stand for a missing value
 
     def __call__(self, k: int) -> Piece:
         """Return partition k."""
         name = self.files[k]
-        data = read(name)
+        data = read(name, Hints(missing=self.missing))
         assert isinstance(data, Table)
         missing = {self.target, *self.weighing.columns.values()} - {OUTCOME} - set(data.frame.column_names)
         if missing:
@@ -150,6 +151,7 @@ def fit_on_cluster(request: Request, session: Session, progress: Callable[[str],
     model = estimator(request.loss, fit_intercept=request.intercept, **asked)
     files = files_of(request.data)
     reader = reader_of(files, request.target, request.weighing, request.kinds)
+    reader = replace(reader, missing=request.hints.missing)
     progress(f"reading {many(len(files), 'file')}")
     tables = session.tables(reader, len(files))
     lacking, rows = tables.ask(_rows)
@@ -197,7 +199,7 @@ def verify_on_cluster(
         raise DataError(f"{data}: the model was fitted on another kind of file; it needs {needs(encoding)}")
     files, weighing = files_of(data), Weighing.of_model(found.encoding)
     target = encoding.target if target is None and not weighing.is_grouped else target
-    reader = replace(reader_of(files, target, weighing, {}), columns=tuple(encoding.needed))
+    reader = replace(reader_of(files, target, weighing, {}), columns=tuple(encoding.needed), missing=encoding.missing)
     progress(f"reading {many(len(files), 'file')}")
     tables = session.tables(reader, len(files))
     lacking, _ = tables.ask(_rows)
