@@ -149,6 +149,45 @@ def test_units_of_one_letter_are_named_questioned_where_mixed_and_may_be_left_ou
     assert "numbers     p (V), t" in run("fit", "bare.csv", "-t", "state", "--numeric", "p", *more)
 
 
+@pytest.mark.parametrize("every", [2, 20])
+def test_a_unit_of_one_letter_that_many_numbers_lack_is_asked_about_too(tmp_path, every):
+    frame = measurements(400)
+    frame.assign(p=[f"{x}{' g' if k % every else ''}" for k, x in enumerate(frame["p"])]).to_csv(tmp_path / "a.csv")
+    with pytest.raises(DataError, match=rf"column 'p': {400 // every} of 400 numbers lack the others' unit, g; say"):
+        prepare(tmp_path / "a.csv", "state")
+
+
+def test_categories_of_very_many_levels_that_begin_with_a_digit_are_pointed_out(tmp_path):
+    rng = np.random.default_rng(0)
+    pressures = [f"{a}/{b}" for a, b in zip(rng.integers(100, 180, 600), rng.integers(60, 100, 600), strict=True)]
+    codes, streets = [f"{k:05d}" for k in rng.integers(0, 500, 600)], [f"K{k}" for k in rng.integers(0, 300, 600)]
+    frame = pd.DataFrame({"pressure": pressures, "code": codes, "street": streets, "y": [0, 1] * 300})
+    frame.loc[10:, "pressure"] = frame["pressure"][:590].to_numpy()  # so that some repeat
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    (note,) = prepare(tmp_path / "a.csv", "y").notes
+    assert re.match(
+        "column 'pressure': text of [0-9]+ different values, most of which begin with a digit, is taken", note
+    )
+    assert not prepare(tmp_path / "a.csv", "y", kinds={"pressure": "category"}).notes
+
+
+def test_only_words_that_can_be_typed_are_offered_for_missing(tmp_path):
+    values = [f"{x:.2f}" for x in np.random.default_rng(0).normal(50, 9, 300)]
+    values[7], values[9], values[11] = "50\n\t<mail>", "n.b.", "a remark of forty letters and more than that"
+    pd.DataFrame({"n": values, "y": [0, 1] * 150}).to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(DataError, match=r"correct them, say --missing 'n\.b\.' for what means a missing value"):
+        prepare(tmp_path / "a.csv", "y")
+
+
+def test_a_value_in_another_unit_is_told_which_one_the_column_has(tmp_path):
+    frame = measurements(400)
+    frame.assign(p=[f"{x} kg" for x in frame["p"]]).to_csv(tmp_path / "a.csv", index=False)
+    frame.assign(p="7050 g").to_csv(tmp_path / "new.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "state", "-o", tmp_path / "m.json")
+    told = run("predict", tmp_path / "m.json", tmp_path / "new.csv", code=2)
+    assert "'7050 g' is not a number, as the column's values must be and are written in kg with '.'" in told
+
+
 def test_letters_of_many_seats_are_no_units(tmp_path):
     frame = measurements().assign(p=[f"{k % 30} {'ACF'[k % 3]}" for k in range(200)])
     frame.to_csv(tmp_path / "a.csv", index=False)

@@ -28,6 +28,9 @@ ENOUGH_ROWS = 50
 #: So many different words among numbers, half of the rows at the most, stand for missing values.
 ODD = 5
 
+#: So many different values that begin with a digit may be amounts that are written in some other way.
+MANY = 100
+
 #: What is said of columns.
 ROUNDED = "its whole numbers above 2^53 are rounded; if it identifies something, say --category or --ignore"
 FEW_CODES = "whole numbers, few of them different"
@@ -36,6 +39,7 @@ NO_KIND = "its values are neither numbers, dates nor text"
 NO_VALUES, ONE_VALUE = "it has no values", "it has one value only"
 NUMBERS_ROWS, IDENTIFIES = "it numbers the rows", "it identifies the rows"
 DIFFERS = "text that differs in nearly every row; if it is a number or a date, say --numeric or --date"
+AMOUNTS = "is taken for a category; where these are amounts, write them as numbers and say --numeric, else --category"
 ASKED_FOR = "asked for"
 
 
@@ -99,13 +103,20 @@ def names_rows(name: str) -> bool:
     return words[-1] in ("id", "key", "uuid", "number", "no", "nr") or words == ["index"]
 
 
-def text_type(name: str, words: float, different: float, given: int) -> Column:
-    """Return what a column of text is, by its words a row and its different values."""
+def text_type(name: str, words: float, different: float, given: int, digits: float = 0.0) -> Column:
+    """Return what a column of text is, by its words a row, its different values, and the share that begin with a digit.
+
+    Examples
+    --------
+    >>> text_type("pressure", 1.0, 700.0, 3_000, 1.0).note[:63]
+    'text of 700 different values, most of which begin with a digit,'
+    """
     if words >= WORDS and different > 0.3 * given:
         return Column(name, "text")
     if given >= FEW and different >= NEARLY_ALL * given:
         return Column(name, "ignored", IDENTIFIES if names_rows(name) else DIFFERS)
-    return Column(name, "category")
+    many = f"text of {different:,.0f} different values, most of which begin with a digit, {AMOUNTS}"
+    return Column(name, "category", many if different > MANY and 2 * digits >= 1 else "")
 
 
 def seem_numbers(numbers: int, given: int, different: int, odd: int) -> bool:

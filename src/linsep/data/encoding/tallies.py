@@ -28,7 +28,6 @@ from .column_types import (
     NO_KIND,
     NO_VALUES,
     NUMBERS_ROWS,
-    ODD,
     ONE_VALUE,
     PAIRS,
     ROUNDED,
@@ -374,7 +373,10 @@ class TextTally:
             return self.said
         if written is not None:
             return written.column()
-        return text_type(self.name, _words_a_row(self.sample), self.different, self.given)
+        digits = sum(text.lstrip()[:1].isdigit() for text in self.sample) / max(1, len(self.sample))
+        return text_type(
+            self.name, _words_a_row(self.sample), self.different, self.given, 0.0 if self.zeros else digits
+        )
 
     @property
     def different(self) -> float:
@@ -435,9 +437,11 @@ class TextTally:
             is_plain = one.kind == "date" or self.around.untyped or not self.bare
             is_one = one.is_one_unit and self._differ(one)
             is_one |= one.is_mixed and different > CODES[-1]
-            if one.shared and one.is_one_unit and 0 < one.bare <= (1 - MOSTLY) * one.count and different > CODES[-1]:
+            if not seem_numbers(one.count, self.given, different, len(one.odd)):
+                continue
+            if one.shared and one.is_one_unit and one.bare and different > CODES[-1]:
                 raise one.lack()
-            if is_plain and is_one and seem_numbers(one.count, self.given, different, len(one.odd)):
+            if is_plain and is_one:
                 raise self._odd(one)
 
     def _odd(self, one: Written) -> DataError:
@@ -447,18 +451,7 @@ class TextTally:
             return DataError(
                 f"column {self.name!r} has numbers in {units}; write all in one unit, or say --category {self.name!r}"
             )
-        words = [repr(word[:40]) for word in list(one.odd)[:ODD]]
-        pronoun, more = "it" if len(one.odd) == 1 else "them", " …" if len(one.odd) > ODD else ""
-        shares = f", but {one.count:,} of {self.given:,} values are" if self.said is None else ""
-        others = f" (nor {'is' if len(words) == 2 else 'are'} {', '.join(words[1:])}{more})" if len(words) > 1 else ""
-        forms = (
-            "; dates are 2024-01-31, 31.01.2024, 01/31/2024 or 31 Jan 2024, with or without a time"
-            if one.kind == "date"
-            else ""
-        )
-        missing = f"say --missing {' '.join(words)} for what means a missing value, or"
-        instead = missing if one.count else "as no value is one (is there a unit to leave out?), or say"
-        advice = f"is not a {one.kind}{shares}{others}{forms}; correct {pronoun}, {instead} --category {self.name!r}"
+        advice = one.strange(None if self.said else self.given)
         odd = pa.array(list(one.odd), type=pa.string())
         return BadValueError(self.around.file, self.name, advice, lambda some: not _has(some, odd))
 

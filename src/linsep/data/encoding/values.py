@@ -52,7 +52,8 @@ def floats(values: pa.ChunkedArray, column: str, file: str, form: str = "") -> F
     try:
         array = _as_floats(values, form)
     except pa.ArrowException:
-        written = f" and are written with {form[:1]!r} before decimals" if form else ""
+        unit = f" in {form[1:]}" if form[1:] else ""
+        written = f" and are written{unit} with {form[:1]!r} before decimals" if form else ""
         advice = (
             f"is not a number, as the column's values must be{written}; correct it, say --missing with it if it stands "
             f"for a missing value, or --decimal if decimals are not set apart by {form[:1] or '.'!r}"

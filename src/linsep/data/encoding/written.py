@@ -82,3 +82,28 @@ class Written:
             f"column {self.name!r}: {self.bare:,} of {self.count:,} numbers {lack} the others' unit, {unit}; say "
             f"--numeric {self.name!r} if it is meant all the same, or --category {self.name!r}"
         )
+
+    def strange(self, given: int | None) -> str:
+        """Return what to say of values that are none of the others' kind.
+
+        Parameters
+        ----------
+        given : int or None
+            How many values there are, where nobody said what they are.
+        """
+        odd = list(self.odd)[:ODD]
+        rest = [repr(word[:40]) for word in odd[1:]]
+        more = " …" if len(self.odd) > ODD else ""
+        shares = "" if given is None else f", but {self.count:,} of {given:,} values are"
+        others = f" (nor {'is' if len(rest) == 1 else 'are'} {', '.join(rest)}{more})" if rest else ""
+        forms = (
+            "; dates are 2024-01-31, 31.01.2024, 01/31/2024 or 31 Jan 2024, with or without a time"
+            if self.kind == "date"
+            else ""
+        )
+        # What is cut short or has line breaks cannot be typed as it stands here.
+        typed = " ".join(repr(word) for word in odd if word.isprintable() and len(word) <= 40)
+        missing = f"say --missing {typed} for what means a missing value, or" if typed else "or say"
+        instead = missing if self.count else "as no value is one (is there a unit to leave out?), or say"
+        correct = "correct it" if len(self.odd) == 1 else "correct them"
+        return f"is not a {self.kind}{shares}{others}{forms}; {correct}, {instead} --category {self.name!r}"
