@@ -111,6 +111,13 @@ def test_version_and_help():
     assert "LINSEP_DATA" in run("demo", "--help").stdout
 
 
+def test_python_runs_the_command_as_a_module():
+    words = [sys.executable, "-m", "linsep", "fit", "nowhere.csv", "--target", "y"]
+    done = subprocess.run(words, capture_output=True, encoding="utf-8", timeout=300, check=False)
+    assert done.returncode == 2
+    assert "nowhere.csv: no such file" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [

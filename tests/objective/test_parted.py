@@ -12,7 +12,8 @@ from linsep import LinearClassifier, LogisticRegression, losses, penalties
 from linsep._core import Rows
 from linsep.certificates.gap.certificate import Certificate
 from linsep.certificates.gap.certify import certify
-from linsep.objective.heads import Softmax
+from linsep.objective.examples import InMemory
+from linsep.objective.heads import Margin, Softmax
 from linsep.objective.objective import Objective
 from linsep.objective.problem import Problem
 from linsep.solvers import DualDescent, Multipliers, Newton, ProximalNewton
@@ -54,6 +55,33 @@ def test_sums_are_those_of_the_whole_and_bounds_hold(loss, intercept, seed, size
     assert parted.total_weight == whole.total_weight
     assert parted.weighted_squares == pytest.approx(whole.weighted_squares)
     assert parted.formula == whole.formula
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("intercept", [True, False])
+def test_products_with_the_hessian_are_those_of_the_whole_and_look_at_a_block_once_where_there_is_room(
+    classes, intercept, monkeypatch
+):
+    X, codes = data(90, 5, classes=classes)
+    rng = np.random.default_rng(1)
+    head = Softmax(classes) if classes > 2 else Margin(losses.Logistic(), 1)
+    shared = dict(head=head, C=0.7, fit_intercept=intercept)
+    shape = (5,) if classes == 2 else (5, classes)
+    w, b = rng.normal(size=shape), np.zeros(shape[1:]) if classes > 2 else 0.0
+    V = rng.normal(size=(5 + intercept, *shape[1:]))
+    whole = Objective(InMemory(Rows(X), codes), **shared)
+    expected = whole.bending(whole.evaluate(w, b, curvature=True))(V)
+    looks, evaluate = [], type(head).evaluate
+    monkeypatch.setattr(type(head), "evaluate", lambda *a, **k: looks.append(1) or evaluate(*a, **k))
+    for holds, times in ((np.inf, 4), (1.0, 12)):
+        blocks = MemoryBlocks(X, codes, 25)
+        blocks.holds = holds
+        parted = Objective(blocks, **shared)
+        product = parted.bending(parted.evaluate(w, b, curvature=True))
+        looks.clear()
+        for factor in (1.0, -2.0, 0.5):
+            assert product(factor * V) == pytest.approx(factor * expected, rel=1e-5, abs=1e-6)
+        assert len(looks) == times
 
 
 def check(problem, result, duals, X, codes, loss, penalty, C, tol=1e-4, weight=None):

@@ -92,9 +92,13 @@ class Margin:
         sums = Sums(p, n, value, mistakes, positive, negative, nothing, nothing)
         return MarginPoint(problem, w, b, sums, problem.fit_intercept, *gram)
 
-    def bending(self, point: MarginPoint) -> Callable[[FloatArray], FloatArray]:
+    def bends(self, point: MarginPoint) -> tuple[FloatArray, ...]:
+        """Return the curvature of each example, of a point that was asked for it."""
+        return (point.sums.h,)
+
+    def bending(self, problem: Objective, h: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return the product with Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ."""
-        problem, h, d = point.problem, point.sums.h, point.problem.d
+        d = problem.d
 
         def product(v: FloatArray) -> FloatArray:
             c = float(v[d]) if problem.fit_intercept else 0.0
@@ -170,10 +174,13 @@ class Softmax:
                 out[:, k, :, m] = out[:, m, :, k] = gram if k == m else -gram
         return out.reshape(size * K, -1)
 
-    def bending(self, point: SoftmaxPoint) -> Callable[[FloatArray], FloatArray]:
+    def bends(self, point: SoftmaxPoint) -> tuple[FloatArray, ...]:
+        """Return the probabilities of each example, and how far it is from certain."""
+        return point.p, point.doubt
+
+    def bending(self, problem: Objective, p: FloatArray, doubt: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return the product V ↦ Σ sᵢ (pᵢ ∘ uᵢ − pᵢ (pᵢ·uᵢ)) x̃ᵢᵀ, where uᵢ = x̃ᵢ V is the change of the scores."""
-        problem = point.problem
-        product = problem.rows.softmax_products(point.p, point.doubt, problem.s)
+        product = problem.rows.softmax_products(p, doubt, problem.s)
         if problem.fit_intercept:
             return product
         nothing = np.zeros((1, self.classes))

@@ -208,20 +208,31 @@ class Objective:
 
     def bending(self, point: Point) -> Callable[[FloatArray], FloatArray]:
         """Return what multiplies a vector with ∇²P at a point, a pass each; its last row is for b if that is free."""
-        if self.examples.resident is None:
-            return lambda V: self._with_penalty(self._bent(point, V), V)
-        product = self.head.bending(point)
+        in_memory = self.examples.resident is not None
+        product = self.head.bending(self, *self.head.bends(point)) if in_memory else self._bent(point)
         return lambda V: self._with_penalty(product(V), V)
 
-    def _bent(self, point: Point, V: FloatArray) -> FloatArray:
+    def _bent(self, point: Point) -> Callable[[FloatArray], FloatArray]:
+        """Return the product of blocks; how their examples bend is kept where there is room, and else found anew."""
         w, b = point.w, point.b  # a task may be sent to where its block is: with no more than it needs
 
-        def task(part: Objective) -> FloatArray:
-            here = part.evaluate(w, b, curvature=True, gradient=False)
-            product: FloatArray = part.head.bending(here)(V)
-            return product
+        def bends(part: Objective) -> tuple[FloatArray, ...]:
+            found: tuple[FloatArray, ...] = part.head.bends(part.evaluate(w, b, curvature=True, gradient=False))
+            return found
 
-        return self.sum(task)
+        if not self.examples.in_turn or self.examples.holds <= (self.head.planes or 1):
+            return lambda V: self.sum(lambda part: part.head.bending(part, *bends(part))(V))
+        kept: list[tuple[FloatArray, ...]] = []
+
+        def product(V: FloatArray) -> FloatArray:
+            total = np.zeros(V.shape)
+            for k, (_, part) in enumerate(self):
+                if k == len(kept):
+                    kept.append(bends(part))
+                total += part.head.bending(part, *kept[k])(V)
+            return total
+
+        return product
 
     def _with_penalty(self, bent: FloatArray, V: FloatArray) -> FloatArray:
         bent *= self.weight_of_loss
