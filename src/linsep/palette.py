@@ -25,6 +25,7 @@ __all__ = [
     "full_strength",
     "loss_places",
     "luminance",
+    "picture_roles",
     "theme_on",
 ]
 
@@ -176,6 +177,19 @@ def full_strength(weights: ArrayLike) -> float:
         return 1.0
     quartile, largest = float(np.quantile(sizes[sizes > 0], 0.75)), float(sizes.max())
     return largest if largest <= 10 * quartile else 2 * quartile
+
+
+def picture_roles(theme: Theme) -> dict[str, str]:
+    """Return what each colour is for on a page that shows planes and points.
+
+    Examples
+    --------
+    >>> picture_roles(LIGHT)["ink"] == LIGHT.text
+    True
+    """
+    paper = dict(ground=theme.background, panel=theme.surface, ink=theme.text, quiet=theme.muted, rule=theme.grid)
+    best, cause = theme.series[2:4]
+    return paper | dict(negative=theme.negative, positive=theme.positive, plane=theme.text, best=best, cause=cause)
 
 
 def custom_properties(roles: Callable[[Theme], Mapping[str, str]]) -> str:

@@ -1,15 +1,22 @@
 """The server of the page: who is let in, what is bounded, and that one page's trouble is nobody else's."""
 
+import asyncio
 import contextlib
 import json
+import os
+import signal
 import socket
+import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
 
 import pytest
 
+from linsep.play import workers
 from linsep.play.presets import PRESETS
+from linsep.play.protocol import Question
 from pages import serving
 
 pytestmark = pytest.mark.slow
@@ -225,10 +232,103 @@ def test_ten_pages_at_once_are_all_answered(address):
         assert time.monotonic() - start < 10
 
 
-def test_a_port_that_is_taken_is_said(address):
-    import subprocess
-    import sys
+@pytest.mark.parametrize("copies", [True, False])
+def test_processes_are_copied_where_that_is_known_to_work_and_started_elsewhere(copies, monkeypatch, tmp_path):
+    monkeypatch.setattr(workers, "COPIES", copies)
 
+    async def answered():
+        pool = workers.Workers(tmp_path)
+        try:
+            body = dict(points=POINTS, method={"name": "perceptron"})
+            return await pool.ask(workers.Turn(), "answer", Question(7, "fit", body))
+        finally:
+            await pool.close()
+
+    assert json.loads(asyncio.run(answered()))["kind"] == "film"
+
+
+LONG = {
+    # an exact search that takes all the time it is given, and never asks whether somebody waits
+    "search": dict(method={"name": "zero_one"}, features="cubes"),
+    # and a film of as many steps as there may be
+    "film": dict(method={"name": "perceptron", "max_iter": 10_000}, steps=5000),
+}
+
+
+def trips(pages, *, number):
+    """Return the seconds from a question of each page to its answer, all of them asking at once."""
+    begun = time.monotonic()
+    for page in pages:
+        ask(page, number, "fit", points=POINTS, method={"name": "perceptron"}, steps=200, draft=True)
+    taken = []
+    for page in pages:
+        assert heard(page, number)["kind"] == "film"
+        taken.append(time.monotonic() - begun)
+    return taken
+
+
+@pytest.mark.parametrize("busy", [1, 3])
+def test_ten_pages_stay_responsive_while_some_of_them_run_something_long(address, busy):
+    with contextlib.ExitStack() as stack:
+        pages = [stack.enter_context(talking(address)) for _ in range(10)]
+        trips(pages, number=1)
+        for page, long in zip(pages[:busy], ["search", "film", "search"], strict=False):
+            ask(page, 2, "fit", points=many(400), **LONG[long])
+        begun, taken = time.monotonic(), []
+        while time.monotonic() - begun < 2.0:
+            taken += trips(pages[busy:], number=10 + len(taken))
+        print(
+            f"{busy} of 10 pages run something long: median {1e3 * sorted(taken)[len(taken) // 2]:.0f} ms, "
+            f"worst {1e3 * max(taken):.0f} ms of {len(taken)} round trips"
+        )
+        assert sorted(taken)[len(taken) // 2] < 1.0
+        assert max(taken) < 8.0, "until more processes have started, at the most"
+        assert heard(pages[0], 2)["kind"] in ("film", "refused"), "and what is long is answered in its own time"
+
+
+def test_a_newer_question_does_not_wait_for_a_run_that_does_not_listen(address):
+    with talking(address) as page:
+        ask(page, 1, "hello")
+        heard(page)
+        ask(page, 2, "fit", points=many(400), **LONG["search"])
+        time.sleep(0.5)
+        begun = time.monotonic()
+        ask(page, 3, "fit", points=POINTS, method={"name": "perceptron"})
+        assert heard(page)["id"] == 3
+        assert time.monotonic() - begun < 3.5, "the search alone takes five seconds, twice"
+
+
+def test_a_process_that_dies_ends_its_question_and_nothing_else():
+    others = computing()
+    with serving() as here, talking(here) as page:
+        ask(page, 0, "hello")
+        heard(page)
+        ask(page, 1, "fit", points=many(400), **LONG["search"])
+        time.sleep(0.5)
+        for process in computing() - others:
+            os.kill(process, signal.SIGKILL)
+        answer = heard(page, 1)
+        assert (answer["kind"], "ended unexpectedly" in answer["why"]) == ("refused", True)
+        ask(page, 2, "fit", points=POINTS, method={"name": "perceptron"})
+        assert heard(page, 2)["kind"] == "film"
+        assert computing() - others
+    end = time.monotonic() + 10
+    while computing() - others:
+        assert time.monotonic() < end, "processes end with their server"
+        time.sleep(0.05)
+
+
+def computing():
+    """Return the numbers of the processes that compute for servers of this test."""
+    listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
+    rows = [line.split(None, 2) for line in listed.splitlines()[1:]]
+    ours = {str(os.getpid())}
+    for _ in range(3):  # servers, what they copy, and its copies
+        ours |= {pid for pid, parent, _ in rows if parent in ours}
+    return {int(pid) for pid, parent, words in rows if pid in ours and "linsep.play.worker" in words}
+
+
+def test_a_port_that_is_taken_is_said(address):
     port = parts(address)[0].rpartition(":")[2]
     command = [sys.executable, "-c", "from linsep.cli import run; run()", "play", "--port", port, "--no-browser"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)

@@ -91,15 +91,15 @@ def play(
     import threading
     import webbrowser
 
-    from ..play.answers import Answers
+    from ..play.files import Files
     from ..play.server import Running
 
-    answers = Answers()
+    given = Files()
     words = "" if data is None else str(data)
     fragment = words[words.index("#") :] if words.startswith(("http:/", "#")) and "#" in words else ""
     if data is not None and not fragment:
-        answers.files.open(data)
-    running = Running(answers, port)
+        given.open(data)
+    running = Running(given, port)
     print(f"{running.address}{fragment}", flush=True)
     note("open this address in a browser on this machine; Ctrl-C ends the page")
     if browser:

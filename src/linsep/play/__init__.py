@@ -3,8 +3,8 @@
 `protocol` is what page and server say to each other, `answers` who computes, `methods`, `features`, `presets` and
 `figures` what there is to choose, `beside` what is drawn beside the picture, `surfaces` heights for level lines,
 `descents` the step-size playground, `digits` a drawn 3 or 7, `files` what was dropped, `code` the program that repeats
-a fit, `server` the door, `notebook` the page in a cell. The page itself is in the folder ``page``: modules as they are,
-without a build step; it draws with ``drawing.js`` and ``stage.js`` of the replay.
+a fit, `server` the door, `workers` the processes that compute, `notebook` the page in a cell. The page itself is in the
+folder ``page``: modules as they are, without a build step; it draws with ``drawing.js`` and ``stage.js`` of the replay.
 
 The module can be called: ``linsep.play(X, y)`` is `linsep.play.notebook.show`.
 """

@@ -109,6 +109,13 @@ class Answers:
         except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
             return protocol.write(question.id, "refused", why=_sentence(str(error) or type(error).__name__))
 
+    def take(self, name: str, data: bytes, given_up: GivenUp = lambda: False) -> dict[str, Any]:
+        """Keep a file that was dropped, and return what it is, or why it is refused."""
+        try:
+            return self.files.add(name, data)
+        except RefusedError as error:
+            return {"why": str(error)}
+
     def _hello(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
         return "hello", {
             **described(),
@@ -153,6 +160,8 @@ class Answers:
         recording, film, examples = self._recorded(body, given_up)
         # While a point is being dragged the next question is on its way: the model of the film will do.
         draft = body.get("draft") is True
+        if given_up():
+            raise RefusedError("Nobody waits for this any more.")
         model = recording.model if draft else _fitted(recording, examples)
         more = beside(recording, film, draft=draft)
         if "surface" in body:

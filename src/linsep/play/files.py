@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
+import re
 import secrets
+import shutil
 import tempfile
-from collections import OrderedDict
+import time
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -34,14 +37,22 @@ class Held:
 
 
 class Files:
-    """Files by the number under which a page knows them."""
+    """Files by the number under which a page knows them: a folder of its own each, which all who compute can read."""
 
-    def __init__(self) -> None:
-        self._folder = tempfile.TemporaryDirectory(prefix="linsep-play-")
-        self._paths: OrderedDict[str, Path] = OrderedDict()
-        self._held: OrderedDict[str, Held] = OrderedDict()
-        self._lock = Lock()
-        self.first: dict[str, Any] | None = None  # what a page shows when it opens
+    def __init__(self, folder: Path | None = None) -> None:
+        self._own = None if folder is not None else tempfile.TemporaryDirectory(prefix="linsep-play-")
+        self.folder = Path(self._own.name) if self._own is not None else Path(folder or "")
+
+    @property
+    def first(self) -> dict[str, Any] | None:
+        """What a page shows when it opens."""
+        path = self.folder / "first.json"
+        found: dict[str, Any] | None = json.loads(path.read_text("utf-8")) if path.exists() else None
+        return found
+
+    @first.setter
+    def first(self, record: dict[str, Any]) -> None:
+        (self.folder / "first.json").write_text(json.dumps(record), "utf-8")
 
     def open(self, path: Path) -> None:
         """Take a file of the command line, which every page opens with."""
@@ -55,27 +66,33 @@ class Files:
             raise RefusedError(f"The file has {len(data):,} bytes; the page takes at most {MOST_BYTES:,}.")
         ending = Path(name).suffix.lower()
         number = secrets.token_hex(8)
-        path = Path(self._folder.name) / f"{number}{ending if ending in ENDINGS else '.csv'}"
+        place = self.folder / number
+        place.mkdir()
+        path = place / f"file{ending if ending in ENDINGS else '.csv'}"
         path.write_bytes(data)
+        os.utime(place, ns=(time.time_ns(),) * 2)  # finer than the file system's own clock
         try:
             described = _described(path)
         except ValueError as error:
-            path.unlink()
+            shutil.rmtree(place)
             raise RefusedError(str(error).replace(str(path), name[:80])) from error
-        with self._lock:
-            self._paths[number] = path
-            while len(self._paths) > MOST_FILES:
-                self._paths.popitem(last=False)[1].unlink()
+        kept = sorted((one for one in self.folder.iterdir() if one.is_dir()), key=lambda one: one.stat().st_mtime_ns)
+        for old in kept[:-MOST_FILES]:
+            shutil.rmtree(old, ignore_errors=True)
         return {"file": number, "name": name[:200], **described}
+
+    def _place(self, number: Any, name: str) -> Path:
+        """Return where a file, or what was made of it, is kept."""
+        known = isinstance(number, str) and re.fullmatch("[0-9a-f]{16}", number) is not None
+        for path in (self.folder / str(number)).glob(name) if known else ():
+            return path
+        raise RefusedError("The server no longer has this file; drop it onto the page again.")
 
     def choose(self, number: Any, target: Any, columns: Any) -> dict[str, Any]:
         """Return two columns as points, or hold all of them; with what was decided about them."""
         from ..workflows.preparation import prepare
 
-        with self._lock:
-            path = self._paths.get(number) if isinstance(number, str) else None
-        if path is None:
-            raise RefusedError("The server no longer has this file; drop it onto the page again.")
+        path = self._place(number, "file.*")
         names = _described(path)["columns"]
         if target not in names:
             raise RefusedError("Choose the column that says the class.")
@@ -92,23 +109,23 @@ class Files:
         if two and X.shape[1] == 2 and len(X) <= MOST_DRAWN:
             points = {"x": X[:, 0].tolist(), "y": X[:, 1].tolist(), "positive": positive.astype(int).tolist()}
             return record | {"points": points, "names": columns}
-        with self._lock:
-            self._held[path.stem] = Held(X, positive, list(examples.encoding.names))
-            while len(self._held) > MOST_FILES:
-                self._held.popitem(last=False)
-        return record | {"held": path.stem, "names": list(examples.encoding.names)[:MOST_COLUMNS]}
+        names = list(examples.encoding.names)
+        (path.parent / "names.json").write_text(json.dumps(names), "utf-8")
+        for name, values in (("positive.npy", positive), ("X.npy", X)):  # another process may be reading the old ones
+            np.save(path.parent / f"new_{name}", values)
+            os.replace(path.parent / f"new_{name}", path.parent / name)
+        return record | {"held": number, "names": names[:MOST_COLUMNS]}
 
     def held(self, number: Any) -> Held:
-        """Return examples that the server holds."""
-        with self._lock:
-            found = self._held.get(number) if isinstance(number, str) else None
-        if found is None:
-            raise RefusedError("The server no longer has this file; drop it onto the page again.")
-        return found
+        """Return examples that the server holds; those who compute share their pages of memory."""
+        place = self._place(number, "X.npy").parent
+        names = json.loads((place / "names.json").read_text("utf-8"))
+        return Held(np.asarray(np.load(place / "X.npy", mmap_mode="r")), np.load(place / "positive.npy"), names)
 
     def close(self) -> None:
         """Forget all of them."""
-        self._folder.cleanup()
+        if self._own is not None:
+            self._own.cleanup()
 
 
 def _described(path: Path) -> dict[str, Any]:

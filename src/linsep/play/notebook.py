@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._core import is_sparse
-from .answers import Answers
+from .files import Files
 
 #: Who may show the page in a frame: notebooks on this machine, and those of Visual Studio Code.
 NOTEBOOKS = "http://127.0.0.1:* http://localhost:* https://127.0.0.1:* https://localhost:* vscode-webview:"
@@ -28,12 +28,12 @@ class Shown:
         Of the frame, in pixels.
     """
 
-    def __init__(self, answers: Answers, height: int) -> None:
+    def __init__(self, given: Files, height: int) -> None:
         try:
             from .server import Running
         except ImportError as error:
             raise ImportError(f"linsep.play needs {error.name}: pip install 'linsep[play]'") from error
-        self._running = Running(answers, 0, framed_by=NOTEBOOKS)
+        self._running = Running(given, 0, framed_by=NOTEBOOKS)
         self.address, self.height = self._running.address, height
         self._thread = threading.Thread(target=self._running.serve, name="linsep-play", daemon=True)
         self._thread.start()
@@ -85,10 +85,10 @@ def show(X: Any = None, y: ArrayLike | None = None, *, height: int = 900) -> Sho
     if isinstance(height, bool) or not isinstance(height, int) or height < 100:
         raise ValueError(f"height={height!r} must be a whole number of pixels, 100 or more")
     table, target = (b"", "") if X is None else _table(X, np.asarray(y))
-    answers = Answers()
+    given = Files()
     if table:
-        answers.files.first = answers.files.add("X and y.parquet", table) | {"name": "X and y", "target": target}
-    return Shown(answers, height)
+        given.first = given.add("X and y.parquet", table) | {"name": "X and y", "target": target}
+    return Shown(given, height)
 
 
 def _table(X: Any, y: Any) -> tuple[bytes, str]:

@@ -1,15 +1,12 @@
-"""The server of the page: on this machine only, behind a token, one thread that computes, bounded in all it takes."""
+"""The server of the page: on this machine only, behind a token, bounded in all it takes; others compute."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
 import socket
-import threading
-from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from importlib.resources import files as resources
 from typing import Any, TypeAlias
 from urllib.parse import unquote
@@ -21,11 +18,10 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from ..palette import Theme, custom_properties
-from ..replay.page import roles
+from ..palette import Theme, custom_properties, picture_roles
 from . import files, protocol
-from .answers import Answers
 from .errors import RefusedError
+from .workers import Turn, Workers
 
 #: Where the page is found, if nobody else is there.
 PORT = 8421
@@ -52,17 +48,18 @@ Send: TypeAlias = Callable[[Any], Awaitable[None]]
 
 def page_files() -> dict[str, bytes]:
     """Return every file of the page; what it draws with, and the buttons of playback, are the replay's own."""
-    found = {one.name: one.read_bytes() for one in resources("linsep.play").joinpath("page").iterdir() if one.is_file()}
+    folder = resources("linsep")  # looked into, not imported: a server needs no solver
+    found = {one.name: one.read_bytes() for one in folder.joinpath("play", "page").iterdir() if one.is_file()}
     for name in ("drawing.js", "stage.js", "page.css"):
-        found[name] = resources("linsep.replay").joinpath(name).read_bytes()
-    controls = resources("linsep.replay").joinpath("controls.html").read_bytes()
+        found[name] = folder.joinpath("replay", name).read_bytes()
+    controls = folder.joinpath("replay", "controls.html").read_bytes()
     found["index.html"] = found["index.html"].replace(b"{{controls}}", controls)
     return found | {"colours.css": custom_properties(_roles).encode()}
 
 
 def _roles(theme: Theme) -> dict[str, str]:
     """Return the replay's colours, and those of lines that are drawn beside each other."""
-    return roles(theme) | {f"series{k}": colour for k, colour in enumerate(theme.series)}
+    return picture_roles(theme) | {f"series{k}": colour for k, colour in enumerate(theme.series)}
 
 
 class Guard:
@@ -130,10 +127,8 @@ class Guard:
 class Site:
     """The page and its questions."""
 
-    def __init__(self, answers: Answers) -> None:
-        self._answers, self._files = answers, page_files()
-        # One thread: what a fit complains of is caught by Python's one list of warnings.
-        self._worker = ThreadPoolExecutor(1, thread_name_prefix="linsep-play")
+    def __init__(self, given: files.Files) -> None:
+        self._given, self._files, self._workers = given, page_files(), Workers(given.folder)
 
     def app(self, token: str, hosts: set[str], framed_by: str = "'none'") -> Guard:
         """Return the application."""
@@ -142,7 +137,14 @@ class Site:
             Route("/upload", self._upload, methods=["POST"]),
             Route("/{name:path}", self._file),
         ]
-        return Guard(Starlette(routes=routes), token, hosts, framed_by)
+        return Guard(Starlette(routes=routes, lifespan=self._lives), token, hosts, framed_by)
+
+    @asynccontextmanager
+    async def _lives(self, app: Starlette) -> AsyncIterator[None]:
+        """Start who computes before a page asks, and end them with the server."""
+        self._workers.begin()
+        yield
+        await self._workers.close()
 
     async def _file(self, request: Request) -> Response:
         name = request.path_params["name"] or "index.html"
@@ -158,37 +160,31 @@ class Site:
                 return JSONResponse({"why": f"The page takes files of at most {files.MOST_BYTES:,} bytes."}, 413)
         name = unquote(request.headers.get("x-name", "file.csv"))
         try:
-            record = await self._computed(lambda: self._answers.files.add(name, bytes(data)))
+            record = await self._workers.ask(Turn(), "take", name, bytes(data))
         except RefusedError as error:
-            return JSONResponse({"why": str(error)}, 422)
-        return JSONResponse(record)
+            record = {"why": str(error)}
+        return JSONResponse(record, 422 if "why" in record else 200)
 
     async def _live(self, socket: WebSocket) -> None:
         await socket.accept()
-        page = Conversation(socket, self._answers, self._computed)
+        page = Conversation(socket, self._workers)
         try:
             await page.hold()
         finally:
             page.end()
 
-    async def _computed(self, task: Callable[[], Any]) -> Any:
-        return await asyncio.get_running_loop().run_in_executor(self._worker, task)
-
     def close(self) -> None:
-        """End the thread, and forget the files."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
-        self._answers.files.close()
+        """Forget the files."""
+        self._given.close()
 
 
 class Conversation:
     """One page's questions in turn. A newer question of a kind makes an older one pointless: that run ends."""
 
-    def __init__(
-        self, socket: WebSocket, answers: Answers, computed: Callable[[Callable[[], Any]], Awaitable[Any]]
-    ) -> None:
-        self._socket, self._answers, self._computed = socket, answers, computed
-        self._waiting: asyncio.Queue[tuple[protocol.Question, threading.Event]] = asyncio.Queue(WAITING)
-        self._latest: dict[str, threading.Event] = {}
+    def __init__(self, socket: WebSocket, workers: Workers) -> None:
+        self._socket, self._workers = socket, workers
+        self._waiting: asyncio.Queue[tuple[protocol.Question, Turn]] = asyncio.Queue(WAITING)
+        self._latest: dict[str, Turn] = {}
 
     async def hold(self) -> None:
         """Read questions and answer them until the page goes."""
@@ -212,17 +208,20 @@ class Conversation:
             return
         superseded = self._latest.pop(question.do, None)
         if superseded is not None and question.do != "download":
-            superseded.set()
-        self._latest[question.do] = threading.Event()
+            superseded.give_up()
+        self._latest[question.do] = Turn()
         self._waiting.put_nowait((question, self._latest[question.do]))
 
     async def _answer(self) -> None:
         while True:
-            question, given_up = await self._waiting.get()
-            if given_up.is_set():
+            question, turn = await self._waiting.get()
+            if turn.over:
                 continue
-            text = await self._computed(partial(self._answers.answer, question, given_up.is_set))
-            if not given_up.is_set():
+            try:
+                text = await self._workers.ask(turn, "answer", question)
+            except RefusedError as error:
+                text = protocol.write(question.id, "refused", why=str(error))
+            if not turn.over:
                 await self._send(text)
 
     async def _send(self, text: str) -> None:
@@ -236,8 +235,8 @@ class Conversation:
 
     def end(self) -> None:
         """Give up whatever is being computed for this page."""
-        for event in self._latest.values():
-            event.set()
+        for turn in self._latest.values():
+            turn.give_up()
 
 
 def bind(port: int | None) -> socket.socket:
@@ -262,13 +261,13 @@ class Running:
     """A server, bound but not yet serving: `address` is where it will be."""
 
     def __init__(
-        self, answers: Answers, port: int | None = None, token: str | None = None, framed_by: str = "'none'"
+        self, given: files.Files, port: int | None = None, token: str | None = None, framed_by: str = "'none'"
     ) -> None:
         self._socket = bind(port)
         self.port = int(self._socket.getsockname()[1])
         self.token = token or secrets.token_urlsafe(12)
         self.address = f"http://127.0.0.1:{self.port}/{self.token}/"
-        self._site = Site(answers)
+        self._site = Site(given)
         hosts = {f"127.0.0.1:{self.port}", f"localhost:{self.port}"}
         config = uvicorn.Config(
             self._site.app(self.token, hosts, framed_by),
@@ -278,7 +277,7 @@ class Running:
             ws="websockets-sansio",
             ws_max_size=protocol.MOST_BYTES,
             timeout_graceful_shutdown=1,
-            lifespan="off",
+            lifespan="on",
         )
         self.server = uvicorn.Server(config)
 

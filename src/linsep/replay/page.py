@@ -13,7 +13,7 @@ import numpy as np
 
 from .._types import BoolArray, IntArray
 from .._words import most_mistakes
-from ..palette import Theme, custom_properties
+from ..palette import custom_properties, picture_roles
 from .film import Film
 
 #: Digits that a picture can show; more would only make the file larger.
@@ -26,19 +26,12 @@ def render(film: Film) -> str:
     parts = {
         "title": html.escape(film.title),
         "controls": folder.joinpath("controls.html").read_text("utf-8"),
-        "style": custom_properties(roles) + "\n" + folder.joinpath("page.css").read_text("utf-8"),
+        "style": custom_properties(picture_roles) + "\n" + folder.joinpath("page.css").read_text("utf-8"),
         "script": "\n".join(folder.joinpath(name).read_text("utf-8") for name in ("drawing.js", "stage.js", "page.js")),
         "film": embedded(payload(film)),
     }
     page = folder.joinpath("page.html").read_text("utf-8")
     return re.sub(r"{{(\w+)}}", lambda name: parts[name[1]], page)
-
-
-def roles(theme: Theme) -> dict[str, str]:
-    """Return what each colour is for on the page."""
-    paper = dict(ground=theme.background, panel=theme.surface, ink=theme.text, quiet=theme.muted, rule=theme.grid)
-    best, cause = theme.series[2:4]
-    return paper | dict(negative=theme.negative, positive=theme.positive, plane=theme.text, best=best, cause=cause)
 
 
 def embedded(record: dict[str, Any]) -> str:
