@@ -6,7 +6,8 @@
 
 Targets: `readers` (CSV, TSV, LIBSVM, NPZ, Parquet, Feather, Arrow, IDX, Excel, gz, bz2, zst: small files, damaged),
 `columns` (cells in every notation, through the choice of column types and encoding), `protocol` (questions of the
-page), `kernels` (random shapes, strides, types, indices that lie, into fits, predictions, separability), `meanwhile`
+page), `models` (models of every kind with entries gone, of another type, length or size, in every command),
+`kernels` (random shapes, strides, types, indices that lie, into fits, predictions, separability), `meanwhile`
 (the same while another thread writes other numbers into the matrix), `structure` (and other indices, too: this one
 still finds crashes, in SciPy and in the kernels; see docs/hardening.md). Model files and certificates have their own:
 `benchmarks/fuzz_model_file.py`.
@@ -27,7 +28,7 @@ import sys  # noqa: E402
 import time  # noqa: E402
 from pathlib import Path  # noqa: E402
 
-from fuzzing import arrays, files  # noqa: E402
+from fuzzing import arrays, files, models  # noqa: E402
 from fuzzing.running import Target, case_of, run  # noqa: E402
 from fuzzing.sanitizing import sanitized  # noqa: E402
 
@@ -35,6 +36,7 @@ TARGETS = {
     "readers": Target(files.readers, files.read),
     "columns": Target(files.columns, files.prepare),
     "protocol": Target(files.messages, files.ask),
+    "models": Target(models.models, models.command),
     "kernels": Target(arrays.arrays, arrays.call),
     "meanwhile": Target(arrays.arrays, arrays.meanwhile),
     "structure": Target(arrays.arrays, arrays.structure),

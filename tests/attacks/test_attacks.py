@@ -109,7 +109,7 @@ def test_the_harness_notices_a_file_that_is_neither_old_nor_new(tmp_path):
 # --- fuzzing
 
 
-@pytest.mark.parametrize("target", ["readers", "columns", "protocol", "kernels", "meanwhile"])
+@pytest.mark.parametrize("target", ["readers", "columns", "protocol", "models", "kernels", "meanwhile"])
 def test_some_cases_of_every_target_find_nothing(target):
     if target == "protocol":
         pytest.importorskip("starlette")

@@ -400,6 +400,13 @@ def test_a_logarithmic_axis_places_powers_evenly():
     assert axis.ticks()[-1] == 1.0
 
 
+def test_axes_reach_as_far_as_floats():
+    axis = Axis("x", -1.5e308, 1.5e308)
+    np.testing.assert_allclose(axis.place([-1.5e308, 0.0, 1.5e308]), [0, 0.5, 1])
+    assert axis.ticks() == [-1e308, 0.0, 1e308]
+    assert Axis.over("x", [5e-324], logarithmic=True).ticks()
+
+
 def test_bars_point_to_the_side_of_their_sign():
     drawn = bars(["up", "down"], [2.0, -1.0], title="t")
     found = re.findall(r'<rect class="(\w+)" x="([\d.]+)%" y="[\d.]+" width="([\d.]+)%"', drawn)

@@ -353,6 +353,11 @@ def export(
 
 
 def _read(path: Path) -> Any:
+    """Return what a model's file holds; raise where its encoding is not that of its planes."""
+    from ..data.encoding import from_dict
     from ..persistence.model_file import read
 
-    return read(path)
+    found = read(path)
+    if found.encoding is not None:
+        from_dict(found.encoding, found.model.n_features_in_)
+    return found

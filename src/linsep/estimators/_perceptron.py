@@ -346,6 +346,19 @@ class Ballot:
         examples, places = np.unique(votes.examples, return_inverse=True)
         return cls(X[examples], places, votes.signs, votes.counts / max(1, votes.counts.sum()))
 
+    def check(self, d: int) -> None:
+        """Raise unless these are votes on rows of so many columns."""
+        votes = [self.places, self.signs, self.counts]
+        if not (isinstance(self.X, np.ndarray) or is_sparse(self.X)) or self.X.ndim != 2 or self.X.shape[1] != d:
+            raise ValueError(f"votes are made of rows with {d} columns")
+        if not all(isinstance(one, np.ndarray) and one.shape == (len(self.signs),) for one in votes):
+            raise ValueError("each vote needs a place, a sign and a count")
+        numbers = [self.X.data if is_sparse(self.X) else self.X, self.signs, self.counts]
+        if any(one.dtype.kind not in "fiub" or not np.isfinite(one).all() for one in numbers):
+            raise ValueError("votes are finite numbers")
+        if self.places.dtype.kind not in "iu" or not ((self.places >= 0) & (self.places < self.X.shape[0])).all():
+            raise ValueError("a vote is of no row")
+
     def count(self, X: Any, intercept: bool) -> FloatArray:
         """Return the votes for minus the votes against every row."""
         if len(self.signs) == 0:

@@ -77,5 +77,9 @@ class Memory:
             model._is_soft = self.is_soft
         if self.ballots is not None and isinstance(model, Perceptron):
             model._ballots = [Ballot(**ballot) for ballot in self.ballots]
+            if len(model._ballots) != len(model.coef_):
+                raise ValueError(f"there are votes of {len(model._ballots)} planes, not of {len(model.coef_)}")
+            for ballot in model._ballots:
+                ballot.check(model.coef_.shape[1])
         if self.stream is not None and isinstance(model, StreamingEstimator):
             model._stream, model._mistakes = self.stream

@@ -48,7 +48,7 @@ class Warnings(Certified):
         failed = [result for result in results if not result.converged]
         advice = next((result.advice for result in failed if result.advice), "")
         if failed:
-            apart = self._tol() < self._certain_gap() < np.inf and not self._own_rule
+            apart = self._gap() is not None and self._tol() < self._certain_gap() and not self._own_rule
             how_far = f". {self._how_far()}" if apart else ""
             message = f"did not converge: {advice or failed[0].message}{self._remedy(objective, bool(advice))}{how_far}"
         else:

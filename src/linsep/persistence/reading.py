@@ -299,8 +299,12 @@ class _Reader:
                 raise ValueError(f"{name} is {decoded!r}, which it cannot be")
             if name == "n_iter_" and isinstance(model, estimators.LogisticRegression):
                 decoded = np.atleast_1d(decoded)  # one number in earlier files
+            if name == "threshold_choice_":
+                from ..selection.thresholds import check_told  # few models have it
+
+                check_told(decoded)
             setattr(model, name, decoded)
-        for name in ALWAYS:
+        for name in (*ALWAYS, *(("mistakes_",) if isinstance(model, estimators.Perceptron) else ())):
             if not hasattr(model, name):
                 raise ValueError(f"{name} is missing")
 

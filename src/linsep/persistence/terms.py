@@ -74,7 +74,8 @@ class Model:
 
 def model_terms(found: Any) -> Model:
     """Return the terms of a model file's content."""
-    encoding, model = from_dict(found.encoding), found.model
+    model = found.model
+    encoding = from_dict(found.encoding, model.n_features_in_)
     link, together, calibration = _link(model), False, getattr(model, "calibration_", None)
     if calibration is not None:
         together = calibration.together and calibration.method != "prior"

@@ -21,6 +21,8 @@ from .markup import text
 WIDE, HIGH = 1000, 190
 #: More points than this along a line are thinned to what can be seen of them.
 SEEN = 600
+#: Where an axis of powers ends at the latest: half and twice these are floats.
+FARTHEST = 1e300
 #: How strong a pixel of an image can be.
 SHADES = 16
 
@@ -37,11 +39,12 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
     """
     if not high > low:
         return [low]
-    raw = (high - low) / count
+    raw = high / count - low / count  # the difference may be no float
     power = 10.0 ** np.floor(np.log10(raw))
     step = power * next(factor for factor in (1, 2, 5, 10) if factor * power >= raw * (1 - 1e-9))
     first = np.ceil(low / step - 1e-9)
-    return [float(round(k * step, 12)) + 0.0 for k in np.arange(first, np.floor(high / step + 1e-9) + 1)]
+    whole = np.arange(first, np.floor(high / step + 1e-9) + 1).tolist()
+    return [round(k * float(step), 12) + 0.0 for k in whole]
 
 
 @dataclass(frozen=True)
@@ -58,6 +61,7 @@ class Axis:
         """Return the axis that shows all finite values."""
         found = np.asarray(values, dtype=np.float64).ravel()
         found = found[np.isfinite(found) & ((found > 0) | (not logarithmic))]
+        found = found.clip(1 / FARTHEST, FARTHEST) if logarithmic else found
         low, high = (float(found.min()), float(found.max())) if len(found) else (0.0, 1.0)
         if low == high:
             low, high = (low / 2, high * 2) if logarithmic else (low - 0.5, high + 0.5)
@@ -67,7 +71,7 @@ class Axis:
         """Return where values lie between 0 and 1."""
         v = np.asarray(values, dtype=np.float64)
         if not self.logarithmic:
-            return np.asarray((v - self.low) / (self.high - self.low))
+            return np.asarray((v / 2 - self.low / 2) / (self.high / 2 - self.low / 2))
         v = np.log(np.maximum(v, self.low) / self.low)
         return np.asarray(v / np.log(self.high / self.low))
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .. import _reading as reading
 from .._types import BoolArray, FloatArray
 from .._words import listed
 from .out_of_fold import OutOfFold, rates_of, score_rows
@@ -253,6 +254,38 @@ class Chosen:
     def to_dict(self) -> dict[str, Any]:
         """Return it as a model keeps it, in ``threshold_choice_``."""
         return vars(self) | {"aim": str(self.aim)}
+
+
+def check_told(told: Any) -> None:
+    """Raise `ValueError` unless this is what `Chosen.to_dict` gives.
+
+    Examples
+    --------
+    >>> check_told({"threshold": 0.5})
+    Traceback (most recent call last):
+    ...
+    linsep._reading.MissingError: it lacks 'aim': not what linsep wrote
+    """
+    Aim.parse(reading.text(told, "aim"))
+    for name in ("threshold", "spread"):
+        reading.number(told, name)
+    for name in ("folds", "rows"):
+        reading.count(told, name)
+    untuned = reading.entry(told, "untuned")
+    for values in (told, *([] if untuned is None else [untuned])):
+        for name in ("value", "precision", "recall"):
+            reading.optional(values, name, reading.number)
+    curve = reading.section(told, "curve")
+    lists = [reading.items(curve, name, _number_or_none) for name in ("threshold", "value", "precision", "recall")]
+    if set(curve) != {"threshold", "value", "precision", "recall"} or len({len(one) for one in lists}) > 1:
+        raise ValueError("the lists of its curve are of different lengths")
+    rates = told.get("base_rates")
+    for label in () if rates is None else reading.section(told, "base_rates"):
+        reading.number(rates, label)
+
+
+def _number_or_none(data: Mapping[Any, Any], name: Any) -> float | None:
+    return reading.optional(data, name, reading.number)
 
 
 def in_words(told: Mapping[str, Any]) -> str:

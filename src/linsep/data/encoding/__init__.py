@@ -35,19 +35,22 @@ __all__ = [
 ]
 
 
-def from_dict(data: Mapping[str, Any] | None) -> TableEncoding | MatrixEncoding:
-    """Return the encoding that a model file holds.
+def from_dict(data: Mapping[str, Any] | None, features: int | None = None) -> TableEncoding | MatrixEncoding:
+    """Return the encoding that a model file holds, of a model of so many features.
 
     Raises
     ------
     DataError
-        Where there is none, or one that this version does not know.
+        Where there is none, or one that this version does not know, or one of another number of features.
     """
-    kind = None if data is None else data.get("kind")
-    if kind == "table":
-        return TableEncoding.from_dict(data)  # type: ignore[arg-type]
-    if kind == "matrix":
-        return MatrixEncoding.from_dict(data or {})
     if data is None:
         raise DataError("the model was not fitted on a file: use linsep.load and its predict in Python")
-    raise DataError(f"the model's encoding is of the kind {kind!r}, which this linsep does not know; upgrade it")
+    kinds: dict[Any, Any] = {"table": TableEncoding, "matrix": MatrixEncoding}
+    kind = data.get("kind")
+    if not isinstance(kind, str) or kind not in kinds:
+        raise DataError(f"the model's encoding is of the kind {kind!r}, which this linsep does not know; upgrade it")
+    found: TableEncoding | MatrixEncoding = kinds[kind].from_dict(data)
+    if features is not None and found.n_features != features:
+        many = f"{found.n_features:,} features, its planes {features:,}"
+        raise DataError(f"the model's encoding is damaged: it has {many}; fit the model again")
+    return found

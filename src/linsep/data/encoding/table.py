@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -318,6 +319,29 @@ class TableEncoding:
         vectorizer.idf_ = np.array(idf)
         return vectorizer
 
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        products = math.comb(len(self.numbers) + self.degree, self.degree) - 1
+        lacking = sum(some for _, _, some in self.numbers.values())
+        words = sum(len(kept) for kept, _ in self.words.values())
+        return products + lacking + sum(map(len, self.levels.values())) + words
+
+    def _check_parts(self) -> None:
+        """Raise unless the numbers, levels and words are those of the columns."""
+        if len({column.name for column in self.columns}) < len(self.columns):
+            raise ValueError("a column stands there twice")
+        if self.degree < 1:
+            raise ValueError(f"the degree is {self.degree}")
+        kinds = {kind: [column.name for column in self.columns if column.kind == kind] for kind in KINDS}
+        days = [f"{name} in days" for name in kinds["date"]]
+        parts = [f"{part} of {name}" for name in kinds["date"] for part in ("month", "weekday")]
+        for what, known in (("numbers", kinds["number"] + days), ("levels", kinds["category"] + parts)):
+            if unknown := set(getattr(self, what)) - set(known):
+                raise ValueError(f"{unknown.pop()!r} is no column with {what}")
+        if unknown := set(self.words) - set(kinds["text"]):
+            raise ValueError(f"{unknown.pop()!r} is no column of text")
+
     # -- reading back ---------------------------------------------------------------------------------------------
 
     def _number_names(self) -> list[str]:
@@ -405,10 +429,10 @@ class TableEncoding:
                 raise ValueError(f"no column is {unknown.pop()!r}")
             for column in columns:
                 _check_form(column)
-            return cls(
+            found = cls(
                 columns,
-                {name: (float(m), float(s), bool(some)) for name, (m, s, some) in data["numbers"].items()},
-                {name: reading.items(data["levels"], name, reading.text) for name in reading.section(data, "levels")},
+                {name: _scale_read(*state) for name, state in data["numbers"].items()},
+                {name: _levels_read(data["levels"], name) for name in reading.section(data, "levels")},
                 {name: _words_read(*state) for name, state in data["words"].items()},
                 reading.count(data, "degree"),
                 None if data["target"] is None else reading.text(data, "target"),
@@ -416,13 +440,33 @@ class TableEncoding:
                 tuple(reading.items(data, "missing", reading.text)),
                 None if data.get("decimal") is None else _mark(reading.text(data, "decimal")),
             )
+            found._check_parts()
+            return found
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
+
+
+def _scale_read(mean: Any, scale: Any, lacking: Any) -> tuple[float, float, bool]:
+    state = {"mean": mean, "scale": scale, "lacking": lacking}
+    if not reading.number(state, "scale") > 0:
+        raise ValueError(f"{scale!r} is no standard deviation")
+    return reading.number(state, "mean"), reading.number(state, "scale"), reading.flag(state, "lacking")
+
+
+def _levels_read(levels: Mapping[str, Any], name: str) -> list[str]:
+    found = reading.items(levels, name, reading.text)
+    if not found or len(set(found)) < len(found):
+        raise ValueError(f"{name!r} has no levels, or one twice")
+    return found
 
 
 def _words_read(words: Any, idf: Any) -> tuple[list[str], list[float]]:
     if not isinstance(words, list) or set(map(type, words)) != {str}:  # one by one only to say which
         words = reading.items({"words": words}, "words", reading.text)
+    if not isinstance(idf, list) or not set(map(type, idf)) <= {int, float}:
+        idf = reading.items({"idf": idf}, "idf", reading.number)
+    if not words or len(set(words)) < len(words) or len(idf) != len(words):
+        raise ValueError("a text needs words, all different, and one number for each")
     return words, [float(value) for value in idf]
 
 
