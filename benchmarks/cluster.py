@@ -109,11 +109,11 @@ def against_peers(X: Any, y: Any, times: int, solvers: list[str], ours: tuple[fl
 
 
 def client_memory(times: int) -> None:
-    """Fit on partitions that the workers make, and print the peak memory of this process, which has the scheduler."""
+    """Fit and verify on partitions that the workers make; print the peak memory of this process and its scheduler."""
     import dask
     import dask.array as da
 
-    from linsep.dask import LinearSVC, LogisticRegression
+    from linsep.dask import LinearSVC, LogisticRegression, verify
 
     def partition(k: int) -> tuple[Any, Any]:
         rng = np.random.default_rng(k)
@@ -123,10 +123,13 @@ def client_memory(times: int) -> None:
     made = [dask.delayed(partition, nout=2)(k) for k in range(times)]
     X = da.concatenate([da.from_delayed(x, (50_000, 54), float) for x, _ in made]).persist()
     y = da.concatenate([da.from_delayed(labels, (50_000,), int) for _, labels in made]).persist()
-    for kind in (LogisticRegression, LinearSVC):
-        kind().fit(X, y)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"{50_000 * times:,} rows: client and scheduler {peak:.0f} MB at most", flush=True)
+    peaks = []
+    for what in ("fits", "checks"):
+        models = [kind().fit(X, y) for kind in (LogisticRegression, LinearSVC)]
+        if what == "checks":
+            assert all(verify(model, X, y) for model in models)
+        peaks.append(f"{what} {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+    print(f"{50_000 * times:,} rows, client and scheduler at most: {', '.join(peaks)}", flush=True)
 
 
 def main() -> None:

@@ -247,7 +247,7 @@ def sharpened(
     It does where these errors could change it by more than that share. Huge columns need it: their products with u all
     but cancel at the optimum, and what is left is the smaller the larger they are.
     """
-    columns = _harmful(v, radius, penalty, size, share)
+    columns = harmful(v, radius, penalty, size, share)
     if not len(columns):
         return v, radius
     width = max(1, 2**20 // 4096)
@@ -263,7 +263,7 @@ def sharpened(
     return v, radius
 
 
-def _harmful(v: FloatArray, radius: FloatArray, penalty: Penalty, size: float, share: float) -> IntArray:
+def harmful(v: FloatArray, radius: FloatArray, penalty: Penalty, size: float, share: float) -> IntArray:
     """Return the columns whose radii may together take more than that share from a bound of that size.
 
     What lies within the box |v| ≤ l1 for certain costs nothing. Of what leaves it, where no l2 forgives that, only the
@@ -332,20 +332,32 @@ def feasible(loss: Loss, alpha: FloatArray, y: FloatArray, c: FloatArray, *, bal
     >>> alpha[0] == alpha[1] + alpha[2]
     np.True_
     """
+    alpha = among_slopes(loss, alpha, c)
+    step = unit(float(np.abs(alpha).max(initial=0.0)))
+    if not step:
+        return np.zeros_like(alpha)
+    units = np.trunc(alpha / step).astype(np.int64)
+    if balance:
+        take_surplus(units, y, bounded=loss.slopes[1] <= 0)
+    return np.asarray(units * step, dtype=np.float64)
+
+
+def among_slopes(loss: Loss, alpha: FloatArray, c: FloatArray) -> FloatArray:
+    """Return the α next to these for which −αᵢ/cᵢ is a slope of the loss."""
     lowest, highest = loss.slopes
     below = np.nextafter(np.nextafter(c, 0.0), 0.0)  # c = C s was rounded, perhaps up
     below[c < SLIGHT] = 0.0
     with np.errstate(invalid="ignore"):
         ends = [np.where(below > 0, -end * below, 0.0) for end in (highest, lowest)]
-    alpha = np.where(below > 0, np.clip(alpha, *ends), 0.0)
-    largest = float(np.abs(alpha).max(initial=0.0))
-    if not SLIGHT < largest < np.inf:  # whole multiples of a power of two that is itself in the range
-        return np.zeros_like(alpha)
-    step = math.ldexp(1.0, math.frexp(largest)[1] - GRID)
-    units = np.trunc(alpha / step).astype(np.int64)
-    if balance:
-        take_surplus(units, y, bounded=highest <= 0)
-    return np.asarray(units * step, dtype=np.float64)
+    return np.where(below > 0, np.clip(alpha, *ends), 0.0)
+
+
+def unit(largest: float, spare: int = 0) -> float:
+    """Return the power of two of which numbers up to that size are cut to whole multiples; 0 where there is none.
+
+    So many bits are to spare, for sums of units that are floats without rounding.
+    """
+    return math.ldexp(1.0, math.frexp(largest)[1] - GRID + spare) if SLIGHT < largest < np.inf else 0.0
 
 
 def take_surplus(units: IntArray, y: FloatArray, *, bounded: bool) -> None:

@@ -10,9 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from .._core import Rows
 from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.exact import Check, Clock, sides
+from ..objective.examples import InMemory
 from ..objective.objective import Objective
+from ..objective.objective import formula as in_words
 from ..objective.statement import Statement
 from .outcome import ClaimError, Verification, planes_in_words
 from .training_data import TrainingData, positive_classes
@@ -20,6 +23,8 @@ from .training_data import TrainingData, positive_classes
 EXACT = "Python's whole numbers"
 ROUNDED = "that predict's scores, which are rounded, have the signs of the exact ones"
 
+#: What is said of an objective in words needs none.
+NO_EXAMPLES = InMemory(Rows(np.empty((0, 1))))
 #: What every sentence is about.
 GIVEN = ("coef_", "intercept_", "classes_", "n_features_in_", "threshold_")
 #: The parameters that say what is minimised, and `tol`; all others say how it was fitted.
@@ -69,7 +74,7 @@ class Case:
 
     def check_shape(self) -> None:
         """Raise unless the classes, the planes and the columns of the data fit each other."""
-        d, names = self.examples.X.shape[1], getattr(self.model, "feature_names_in_", None)
+        d, names = self.examples.shape[1], getattr(self.model, "feature_names_in_", None)
         needed = planes_in_words(len(self.positive))
         if self.coef.shape != (len(self.positive), d) or self.intercept.shape != (len(self.positive),):
             raise ClaimError(
@@ -109,7 +114,7 @@ class Case:
 
     def problem(self, k: int) -> Objective:
         """Return what plane k minimises: its own class is +1, as in `predict`."""
-        return self.statement.on(self.examples.weighed(self.classes, self.weights), positive=self.positive[k])
+        return self.examples.problem(self.statement, self.classes, self.positive[k])
 
     @property
     def counted(self) -> BoolArray:
@@ -136,19 +141,18 @@ class Case:
             raise ClaimError(f"{name} is {said!r}, which is neither True nor False")
         return bool(said)
 
-    def check_objective(self, formula: Callable[[FloatArray | None], str]) -> None:
+    def check_objective(self, formula: Callable[[bool], str]) -> None:
         """Raise unless what was minimised is said in words that follow from the weights of the examples."""
-        s = self.weights
         # Weights that are all one may go unsaid.
-        each = [None, np.ones(self.examples.X.shape[0])] if s is None or (s == 1.0).all() else [s]
-        words = [formula(weights) for weights in each]
+        each = (False, True) if self.examples.all_one(self.statement, self.classes) else (True,)
+        words = [formula(weighted) for weighted in each]
         if self.model.objective_ not in words:
             raise ClaimError(f"objective_ is {self.model.objective_!r}, the parameters say {words[0]!r}")
 
-    def formula(self, s: FloatArray | None, *, at_once: bool = False) -> str:
+    def formula(self, weighted: bool, *, at_once: bool = False) -> str:
         """Return what each plane minimises, or all planes `at_once`, in words."""
-        examples, positive = self.examples.weighed(self.classes, s), None if at_once else 1
-        return self.statement.on(examples, positive=positive, classes=len(self.classes)).formula
+        said = self.statement.on(NO_EXAMPLES, positive=None if at_once else 1, classes=len(self.classes))
+        return in_words(said.head, said.penalty, said.C, weighted=weighted)
 
     def check_converged(self, proven: bool) -> list[str]:
         """Return whether `converged_` is confirmed: true has to be proven, but a proof may come after a fit gave up."""

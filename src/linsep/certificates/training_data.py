@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ from .._types import FloatArray, IntArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 from ..arithmetic.exact_input import refuse_inexact
 from ..objective.examples import InMemory
+from ..objective.objective import Objective
 from ..objective.statement import Statement
 from .outcome import ClaimError
 
@@ -83,6 +84,30 @@ class TrainingData:
         codes = self.codes(classes)
         by_class = statement.class_weights(codes, list(classes), s)[codes]
         return by_class if s is None else s * by_class
+
+    # What a check of gaps asks for; rows that are elsewhere answer that where they are.
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """How many rows and columns there are."""
+        n, d = self.X.shape
+        return int(n), int(d)
+
+    def problem(self, statement: Statement, classes: tuple[Any, ...], positive: int | None) -> Objective:
+        """Return what a statement says is minimised, of one plane or (None) of all."""
+        data = self.weighed(classes, self.weights(statement, classes))
+        return statement.on(data, positive=positive, classes=len(classes))
+
+    def all_one(self, statement: Statement, classes: tuple[Any, ...]) -> bool:
+        """Whether every example counts one."""
+        s = self.weights(statement, classes)
+        return s is None or bool((s == 1.0).all())
+
+    def hashed(self, like: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the hash of the data, as `like` was made."""
+        from .data_hash import data_hash  # which reads data as this does
+
+        return data_hash(self.X, self.labels, self.sample_weight, like)
 
 
 def positive_classes(classes: Sequence[Any]) -> list[int]:

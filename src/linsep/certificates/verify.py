@@ -29,7 +29,7 @@ from .training_data import TrainingData
 def check(
     said: Any,
     X: Any,
-    y: ArrayLike,
+    y: Any,
     sample_weight: ArrayLike | None = None,
     *,
     threshold: float | None = None,
@@ -39,12 +39,14 @@ def check(
 ) -> Verification:
     """Check a fitted model or a proof, as `linsep.verify` says.
 
-    `data` is the hash of the data that a model names; `split` gives the columns of a fold as its own rows make them.
+    X may be `TrainingData`, with labels and weights. `data` is the hash of the data that a model names; `split` gives
+    the columns of a fold as its own rows make them.
     """
     said = said.proof if isinstance(said, NotSeparableError) else getattr(said, "certificate", said)
-    examples, checked = TrainingData(X, y, sample_weight, exact=_is_exact(said)), []
+    checked: list[str] = []
+    examples = X if isinstance(X, TrainingData) else TrainingData(X, y, sample_weight, exact=_is_exact(said))
     if data is not None:
-        if difference := data_hash.differs(data, data_hash.data_hash(examples.X, y, sample_weight, data)):
+        if difference := data_hash.differs(data, examples.hashed(data)):
             return Verification(False, difference)
         checked.append("the data are those that the model names, bit for bit (SHA-256)")
     try:

@@ -75,7 +75,7 @@ def verify(
 ) -> Verification:
     """Check what is proven of a model from a collection, as `linsep.verify` does from arrays.
 
-    Partitions come to the client one after the other, several times, with some ten numbers kept of every row.
+    By sums over the partitions, where they are: see `linsep.cluster.checking`.
 
     Parameters
     ----------

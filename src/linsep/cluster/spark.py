@@ -116,7 +116,7 @@ def verify(
 ) -> Verification:
     """Check what is proven of a model from a DataFrame, as `linsep.verify` does from arrays.
 
-    Partitions come to the driver one after the other, several times, with some ten numbers kept of every row.
+    By sums over the partitions, where they are: see `linsep.cluster.checking`.
 
     Parameters
     ----------

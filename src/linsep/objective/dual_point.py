@@ -46,11 +46,24 @@ class DualPoint:
 
     def expand(self, problem: Objective, z: FloatArray) -> FloatArray:
         """Return α, balanced but for rounding."""
-        alpha = self._by_slope(problem, z)
-        if len(self.rows) and not (self.rows.min() >= 0 and self.rows.max() < len(alpha)):
+        self.check_rows(len(z))
+        return balanced(problem, self.unbalanced(problem, z))
+
+    def check_rows(self, n: int) -> None:
+        """Raise unless all rows that it names are among so many."""
+        if len(self.rows) and not (self.rows.min() >= 0 and self.rows.max() < n):
             raise ClaimError("the dual point names a row that the data do not have")
+
+    def unbalanced(self, problem: Objective, z: FloatArray) -> FloatArray:
+        """Return α as it is said."""
+        alpha = self._by_slope(problem, z)
         alpha[self.rows] = self.values
-        return balanced(problem, alpha)
+        return alpha
+
+    def among(self, which: slice) -> Self:
+        """Return what it says of some examples that follow each other, by their numbers among these."""
+        these = (self.rows >= which.start) & (self.rows < which.stop)
+        return replace(self, rows=self.rows[these] - which.start, values=self.values[these])
 
     def _by_slope(self, problem: Objective, z: FloatArray) -> FloatArray:
         z = z + self.shift * problem.y

@@ -24,6 +24,7 @@ from ..arithmetic.enclosure import (
     feasible,
     loss_sum,
     penalty_value,
+    relative_gap,
     sharp_agreements,
 )
 from .class_margins import MassPoint, gain, rivals
@@ -35,12 +36,14 @@ from .heads import CrammerSinger, Margin, Softmax
 from .objective import Objective
 from .scaling import better_of, is_tight, middle_of_range, ordinary, tightest
 from .softmax_dual import enclosed_dual, enclosed_masses, softmax_losses
+from .summed_bound import summed_bound
 
 #: Scores that leave more than this share of the objective open are computed with twice the digits: where the curvature
 #: proves the gap, without a penalty; and otherwise, where a huge C makes much of little.
 BLURRED, COARSE = 1e-12, 1e-7
 #: Sums are to leave no more than this share of a relative gap open that is to be proven.
 OPEN = 0.03
+NOTHING = Interval(0.0, 0.0)
 #: Shares of the objective that are given up, one after the other, for a bound from fewer examples.
 LEFT_OUT = (1e-7, 3e-6, 5e-5)
 
@@ -146,15 +149,25 @@ def sharp_primal(
 
     Too much is more than that share, or than `BLURRED` where the curvature proves the gap.
     """
-    head, penalty = _with_head(problem), penalty_value(problem.penalty, w.ravel())
+    penalty = penalty_value(problem.penalty, w.ravel())
+    losses, z, radius = sharp_losses(problem, w, b, share, penalty)
+    return penalty + losses, z, radius
+
+
+def sharp_losses(
+    problem: Objective, w: FloatArray, b: Any, share: float, penalty: Interval = NOTHING
+) -> tuple[Interval, FloatArray, FloatArray]:
+    """Enclose C Σ sᵢ ℓᵢ as sharply as that and the penalty together need it; also scores and their radii."""
+    head = _with_head(problem)
     z, radius = head.scores(w, b)
-    primal = penalty + head.losses(z, radius)
+    losses = head.losses(z, radius)
+    primal = penalty + losses
     by_curvature = np.isfinite(problem.head.self_concordance) and not problem.penalised
     most = (min(BLURRED, share) if by_curvature else share) * abs(primal.high)
     if problem.d <= MANY_FEATURES and primal.width > most and ordinary(problem, w, b):
         z, radius = head.scores(w, b, sharp_agreements)
-        primal = penalty + head.losses(z, radius)
-    return primal, z, radius
+        losses = head.losses(z, radius)
+    return losses, z, radius
 
 
 def enclosed_value(problem: Objective, w: FloatArray, b: Any, share: float = COARSE) -> Interval:
@@ -255,12 +268,15 @@ def enclosed_bound(
 ) -> tuple[Interval, Interval]:
     """Enclose P(w, b), and D(α) or, without a penalty, the best bound that can be shown; for a gap of `tol`.
 
-    Examples in blocks are read as one matrix, with a number kept for each. Where sizes are out of the ordinary, the
-    problem is looked at in the middle of the range of floats.
+    Of examples in blocks sums are taken, or, where these are not sharp enough, the blocks are read as one matrix with
+    numbers kept of each. Where sizes are out of the ordinary, the problem is looked at in the middle of the range of
+    floats.
     """
     if not (np.isfinite(w).all() and np.isfinite(b).all()):
         return EVERYTHING, EVERYTHING  # nothing is known of a plane that floats cannot hold
     point = DualPoint() if dual_point is None else dual_point
+    if problem.examples.resident is None and (by_sums := _by_sums(problem, w, b, point, OPEN * tol)) is not None:
+        return by_sums
     whole = problem if problem.examples.resident is not None else problem.on(in_one(problem.examples))
     found = tightest(whole, w, b, lambda scaled, v, m: _enclosed(scaled, v, b, point.times(m), OPEN * tol))
     if not isinstance(point, DualPoint) or problem.head.planes is not None:
@@ -270,6 +286,19 @@ def enclosed_bound(
     if not (few_numbers(whole.rows.X) and knows(whole.loss)):
         return found
     return better_of(found, _enclosed_in_decimals(whole, w, b, point))
+
+
+def _by_sums(
+    problem: Objective, w: FloatArray, b: Any, dual_point: DualPoint | MassPoint, share: float
+) -> tuple[Interval, Interval] | None:
+    """Enclose both with nothing kept of every example: by sums over blocks; None where these do not say enough."""
+    if not ordinary(problem, w, b):
+        return None
+    coarse = min(COARSE, share)
+    if not problem.penalised:
+        found = enclosed_by_curvature(problem, w, b, coarse)
+        return found if OPEN * relative_gap(*found) <= share else None
+    return summed_bound(problem, w, b, dual_point, lambda part: sharp_losses(part, w, b, coarse), min(SHARP, share))
 
 
 def _enclosed(

@@ -11,7 +11,6 @@ and a surplus is taken away from the flow of a class that gives too much to one 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from itertools import product
 
@@ -21,7 +20,6 @@ from scipy.special import entr
 from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import (
     EVERYTHING,
-    GRID,
     SHARP,
     SLIGHT,
     SMALLEST,
@@ -36,6 +34,7 @@ from ..arithmetic.enclosure import (
     sharpened,
     take,
     total,
+    unit,
 )
 from .duality import weights
 from .flows import balanced_flow, is_balanced
@@ -76,7 +75,7 @@ def enclosed_dual(point: SoftmaxPoint, share: float = SHARP) -> Interval:
     Sums are to leave no more than that share of it open.
     """
     problem, c = point.problem, weights(point.problem)
-    return enclosed_masses(problem, point.balanced, lambda mass: _entropy(problem, mass, c), share)
+    return enclosed_masses(problem, point.balanced, lambda mass: entropy(problem, mass, c), share)
 
 
 def enclosed_masses(
@@ -106,44 +105,64 @@ def _combinations(
 ) -> tuple[FloatArray, FloatArray]:
     """Return Σ Aᵢₖ xᵢ, class after class, and how far each entry may be off; `size` is that of the bound."""
     X, penalty = problem.rows.X, problem.penalty
-    flows = -np.asarray(units * step, dtype=np.float64)
-    flows[np.arange(problem.rows.n), problem.codes] = units.sum(axis=1) * step
-    columns = [np.ascontiguousarray(column) for column in flows.T]
+    columns = flow_columns(problem, units, step)
     each = [sharpened(X, flow, *combination(X, flow), penalty, size, share) for flow in columns]
     v, radius = (np.concatenate(part) for part in zip(*each, strict=True))
     return v, radius
 
 
+def flow_columns(problem: Objective, units: Units, step: float) -> list[FloatArray]:
+    """Return Aᵢₖ of every class: what its own examples give away, less what comes to it."""
+    flows = -np.asarray(units * step, dtype=np.float64)
+    flows[np.arange(problem.rows.n), problem.codes] = units.sum(axis=1) * step
+    return [np.ascontiguousarray(column) for column in flows.T]
+
+
 def _off_class_units(problem: Objective, p: FloatArray, c: FloatArray) -> tuple[Units, float]:
     """Return aᵢₖ = cᵢ pᵢₖ for k ≠ yᵢ, cut down to whole multiples of a power of two, and that power."""
+    mass = off_class(problem, p, c)
+    # Units so coarse that those of a whole row add up to a float without rounding.
+    step = unit(float(mass.max(initial=0.0)), problem.classes.bit_length())
+    if not step:
+        return np.zeros(mass.shape, dtype=np.int64), 1.0
+    return in_units(mass, c, step), step
+
+
+def off_class(problem: Objective, p: FloatArray, c: FloatArray) -> FloatArray:
+    """Return aᵢₖ = cᵢ pᵢₖ for k ≠ yᵢ, not yet cut."""
     mass = c[:, None] * p
     mass[np.arange(problem.rows.n), problem.codes] = 0.0
     # c = C s was rounded, perhaps up, and so were the products: stay a little below what each row has to give.
     mass *= 1.0 - 16 * U * problem.classes
     mass[c < SLIGHT] = 0.0
-    largest = float(mass.max(initial=0.0))
-    if not SLIGHT < largest < np.inf:
-        return np.zeros(mass.shape, dtype=np.int64), 1.0
-    # Units so coarse that those of a whole row add up to a float without rounding.
-    step = math.ldexp(1.0, math.frexp(largest)[1] - GRID + problem.classes.bit_length())
+    return mass
+
+
+def in_units(mass: FloatArray, c: FloatArray, step: float) -> Units:
+    """Return masses cut down to whole multiples of a step."""
     units = np.trunc(np.maximum(mass, 0.0) / step).astype(np.int64)
     units[units.sum(axis=1) * step > np.nextafter(c, 0.0)] = 0  # no row gives more than it has
-    return units, step
+    return units
 
 
 def _balance(units: Units, codes: Units, K: int) -> None:
     """Make as much flow out of every class as into it, in place, by taking away; if that is not enough, everything."""
-    members = [np.flatnonzero(codes == k) for k in range(K)]
-    flow = [[exact_sum(units[members[k], m]) if len(members[k]) else 0 for m in range(K)] for k in range(K)]
+    flow = flow_of(units, codes, K)
     left = balanced_flow(flow)
     for k, m in product(range(K), repeat=2):
         if left[k][m] < flow[k][m]:
-            take(units[:, m], members[k], flow[k][m] - left[k][m])
+            take(units[:, m], np.flatnonzero(codes == k), flow[k][m] - left[k][m])
     if not is_balanced(left):
         units[:] = 0
 
 
-def _entropy(problem: Objective, mass: FloatArray, c: FloatArray) -> Interval:
+def flow_of(units: Units, codes: IntArray, K: int) -> list[list[int]]:
+    """Return how many units flow from each class to each."""
+    members = [np.flatnonzero(codes == k) for k in range(K)]
+    return [[exact_sum(units[rows, m]) if len(rows) else 0 for m in range(K)] for rows in members]
+
+
+def entropy(problem: Objective, mass: FloatArray, c: FloatArray) -> Interval:
     """Σ cᵢ Σₖ −πᵢₖ log πᵢₖ with π = a/c off the class, and what is left of 1 on it."""
     used = mass.any(axis=1)  # the others have all of their mass on the own class
     mass, c = mass[used], c[used]

@@ -51,8 +51,12 @@ class Statement:
 
         So a weight of 2 is the same as two rows here too; a class without weight gets none.
         """
+        return self.by_class(np.bincount(codes, weights=sample_weight, minlength=len(classes)), classes)
+
+    def by_class(self, totals: FloatArray | IntArray, classes: Sequence[Any]) -> FloatArray:
+        """Return the weight of each class, from Σ s of its examples."""
         if isinstance(self.class_weight, str):
-            return balanced(np.bincount(codes, weights=sample_weight, minlength=len(classes)))
+            return balanced(totals)
         given = {} if self.class_weight is None else self.class_weight
         return np.array([float(given.get(label, 1.0)) for label in classes])
 

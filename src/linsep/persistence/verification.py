@@ -21,7 +21,7 @@ FILED = ("encoding", "seed", "versions")
 def verify(
     model_or_path: Any,
     X: Any,
-    y: ArrayLike,
+    y: ArrayLike | None,
     sample_weight: ArrayLike | None = None,
     *,
     time_limit: float | None = None,

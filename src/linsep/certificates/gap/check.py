@@ -55,7 +55,7 @@ class GapCheck:
 
     def run(self, examples: TrainingData) -> Verification:
         """Return the outcome."""
-        n, d = examples.X.shape
+        n, d = examples.shape
         try:
             self._same_model(d)
             problem = self._problem(examples)
@@ -84,8 +84,7 @@ class GapCheck:
 
     def _problem(self, examples: TrainingData) -> Objective:
         """Return what is minimised; raise where the data are not those of the fit."""
-        data = examples.weighed(self.classes, examples.weights(self.statement, self.classes))
-        problem = self.statement.on(data, positive=self.positive, classes=len(self.classes))
+        problem = examples.problem(self.statement, self.classes, self.positive)
         self.checked.append(self._claimed.check_data(problem))
         return problem
 

@@ -59,7 +59,7 @@ class Gap(PlaneProofs):
     def _confirmed(self, case: Case, outcome: Verification, claimed: float) -> tuple[str, ...]:
         """Return which attributes are confirmed; raise for those that are not so."""
         covered = [*case.covered, "objective_"]
-        case.check_objective(lambda s: case.formula(s, at_once=self.each[0].at_once))
+        case.check_objective(lambda weighted: case.formula(weighted, at_once=self.each[0].at_once))
         gap = case.number("dual_gap_", 0)
         if not (gap == claimed or np.isnan([gap, claimed]).all()):
             raise ClaimError(f"dual_gap_ is {gap:.3g}, the proof says {claimed:.3g}")
