@@ -322,3 +322,15 @@ def test_a_unit_of_words_and_of_products_is_said_and_adds_up_to_the_score(tmp_pa
         tmp_path / "m.json",
     )
     assert run_json("explain", tmp_path / "m.json")["units"] == []
+
+
+@pytest.mark.slow
+def test_a_perceptron_does_not_call_separable_what_scaling_alone_has_made_so(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y,k\n2,1,p\n1,3,p\n-1,-1,m\n-2,-1.5,m\n3,0,p\n1,0.5,m\n-1,1,p\n")  # row 6: ½ + ½
+    asked = tmp_path / "a.csv", "-t", "k"
+    assert run_json("separable", *asked)["verdict"] == "quasi"
+    compared, replayed = run("compare", *asked), run("replay", *asked, "-o", tmp_path / "r.html")
+    for said in compared, replayed, call("fit", *asked, "--loss", "perceptron").err.decode():
+        assert "separates these numbers by a margin of" in said
+        assert "although the data are linearly separable" not in said
+    assert "no separating plane was found" not in replayed

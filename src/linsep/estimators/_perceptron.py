@@ -36,6 +36,9 @@ REPORTED = {
     "vote": "All planes vote, each as often as it was right",
 }
 
+#: Of the longest row: a margin that scaling may have made by rounding, and (R/γ)² more mistakes than anybody waits for.
+ROUNDING = 2.0**-40
+
 
 class Perceptron(ExactEstimator, ScikitLearnNames):
     """Rosenblatt's perceptron: on a mistake (z ≤ 0) add y x to w and y to b, until there are none.
@@ -218,7 +221,14 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
                 scale = f"; others may make fewer, since {column}: {scaling.REMEDY}" if column else ""
                 return f": {NotSeparableError(proof, who, intercept_helps=helps)}. {self._reported()}{scale}"
         scale = f", or scale the columns first: {column}" if column else ""
-        if all(proof is not None for proof in found):
+        proven = [proof for proof in found if proof is not None]
+        if len(proven) == len(found):
+            margin = min(proof.margin or 0.0 for proof in proven)
+            if margin < ROUNDING * self.radius_:
+                return (
+                    f" with mistakes left: a plane separates these numbers by a margin of {margin:.1e} only, which may "
+                    "be but the rounding of columns that were scaled; more passes will hardly find one"
+                )
             return f" with mistakes left, although the data are linearly separable: raise max_iter{scale}"
         return (
             f" with mistakes left: the data may not be linearly separable, and then it never ends. {self._reported()}; "

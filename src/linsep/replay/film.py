@@ -404,6 +404,8 @@ def _bound(recording: Recording) -> Bound | None:
     proof, why = model.separability_, "no bound is known, for no separating plane was found"
     if proof is not None and not proof.separable:
         why = "no bound, for it is proven that no plane separates these examples"
+    elif proof is not None:
+        why = f"no bound to speak of, for the plane that is known to separate them has a margin of {proof.margin:.1e}"
     return Bound(np.inf, f"Novikoff: {why}.")
 
 
