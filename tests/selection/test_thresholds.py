@@ -101,6 +101,21 @@ def test_no_threshold_meets_an_aim_better(aim, seed):
     assert worth(aim, scores, positive, weight, chosen) == pytest.approx(best)
 
 
+@pytest.mark.parametrize("aim", ["f1", "costs=1:5", "recall@precision=0.7", "precision@recall=0.8"])
+def test_an_aim_of_the_first_class_is_that_of_the_second_where_labels_and_scores_are_turned(aim):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 3))
+    y = np.where(X @ [1.0, -1.0, 0.0] + rng.normal(size=300) > 1, "b", "a")
+    turned = np.where(y == "a", "z", "b")  # of which the rare one comes first
+    one = choose_threshold(LogisticRegression(tol=1e-10).fit(X, y), X, y, aim)
+    other = choose_threshold(LogisticRegression(tol=1e-10).fit(X, turned), X, turned, f"{aim} of b")
+    assert one.threshold_ == pytest.approx(-other.threshold_)
+    for name in ("value", "precision", "recall", "spread"):
+        assert one.threshold_choice_[name] == pytest.approx(other.threshold_choice_[name])
+    assert other.threshold_choice_["aim"] == f"{aim} of b"
+    assert ((one.predict(X) == "b") == (other.predict(X) == "b")).all()
+
+
 def test_an_aim_that_cannot_be_met_says_what_can():
     scores, positive = np.array([3.0, 2.0, 1.0, 0.0]), np.array([False, True, True, False])
     at = cuts(scores)
@@ -115,6 +130,7 @@ def test_an_aim_that_cannot_be_met_says_what_can():
     ("text", "says"),
     [
         ("luck", "luck is no threshold: give an aim: accuracy"),
+        ("accuracy of yes", "accuracy is of both classes; leave out 'of yes'"),
         ("accuracy=3", "is no threshold"),
         ("costs=1", "is no threshold"),
         ("costs=0:0", "costs are numbers from 0"),

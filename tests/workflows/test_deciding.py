@@ -1,6 +1,7 @@
 """`linsep fit --threshold --calibrate`: what is chosen, said, kept, predicted, exported, and refused."""
 
 import json
+import re
 import sqlite3
 import types
 
@@ -11,8 +12,8 @@ import pandas as pd
 import pytest
 from sklearn import metrics
 
+from command import call, run_json, spawn
 from command import run as run_here
-from command import run_json, spawn
 from customers import customers
 from linsep import load, verify
 from linsep.data.encoding import from_dict
@@ -90,7 +91,7 @@ def test_what_is_predicted_measured_and_told_is_cut_there(table, tmp_path):
     p = 1 / (1 + np.exp(-found.threshold))
     words = f"yes is predicted where the score is at least {found.threshold:.6g}, its probability at least {p:.4g}"
     assert f"threshold   {words}\n" in said
-    assert "chosen      for precision@recall=0.95 on 500 out-of-fold scores: precision 0." in said
+    assert "chosen      for precision@recall=0.95 of yes on 500 out-of-fold scores: precision 0." in said
     assert "where each fold is cut by what the others choose" in said
     assert words in run("explain", tmp_path / "m.json")
     run("predict", tmp_path / "m.json", table, "-o", tmp_path / "p.csv")
@@ -102,7 +103,7 @@ def test_what_is_predicted_measured_and_told_is_cut_there(table, tmp_path):
         accuracy
     )
     page = (tmp_path / "r.html").read_text()
-    assert "It was chosen for precision@recall=0.95 on 500 out-of-fold scores" in page
+    assert "It was chosen for precision@recall=0.95 of yes on 500 out-of-fold scores" in page
     assert f"in use: {p:.4g}" in page
     run("verify", tmp_path / "m.json", table)
     module = types.ModuleType("classifier")
@@ -317,3 +318,25 @@ def test_a_probability_that_no_row_reaches_is_named(table, tmp_path):
     words = "--calibrate", "isotonic", "--threshold", "0.99999"
     said = run("fit", table, *BASE, *words, "--loss", "hinge", code=2)
     assert "--threshold 0.99999 parts no rows: probabilities go from" in said
+
+
+def test_an_aim_is_about_the_class_that_it_names_and_says_which_one_that_is(table, tmp_path):
+    rows = pd.read_csv(table)
+    rare = pd.concat([rows[rows["bought"] == "yes"], rows[rows["bought"] == "no"][:60]])  # "no" < "yes", and rare
+    rare.to_csv(tmp_path / "a.csv", index=False)
+    said = call("fit", tmp_path / "a.csv", *BASE, "--threshold", "costs=1:20")
+    assert "--threshold costs=1:20 is about yes, the second class; where no is to be found, say" in said.err.decode()
+    assert "chosen      for costs=1:20 of yes on" in said.out.decode()
+    said = call("fit", tmp_path / "a.csv", *BASE, "--threshold", "costs=1:20 of no", "-o", tmp_path / "m.json")
+    assert "the second class" not in said.err.decode()
+    assert "chosen      for costs=1:20 of no on" in said.out.decode()
+    found = run_json("evaluate", tmp_path / "m.json", tmp_path / "a.csv")
+    assert found["by_class"][0]["label"] == "no"
+    assert found["by_class"][0]["recall"]["value"] > 0.9  # each miss costs as much as twenty alarms
+    told = run("evaluate", tmp_path / "m.json", tmp_path / "a.csv")
+    for name, title in ("precision", "precision"), ("recall", "recall"), ("f1", "F1"):
+        for one in found["by_class"]:
+            assert re.search(rf"^{title} of {one['label']} +{one[name]['value']:.4f} ", told, re.MULTILINE)
+    assert "no class is called No; there are no and yes" in run(
+        "fit", tmp_path / "a.csv", *BASE, "--threshold", "f1 of No", code=2
+    )

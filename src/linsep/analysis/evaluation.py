@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +12,24 @@ from numpy.typing import ArrayLike, NDArray
 from .._html import card, rows
 from .._labels import cut, positions
 from .._types import BoolArray, FloatArray, IntArray
+from .._words import cut as short
 from .._words import listed, many
 from .intervals import area_under_roc, cell_sizes, effective, of_mean, of_weighted_mean, wilson
 from .reliability import Reliability, reliability
+
+#: What measures are called; of two classes there are some of each.
+TITLES = {
+    "accuracy": "accuracy",
+    "balanced_accuracy": "balanced accuracy",
+    "precision": "precision of {}",
+    "recall": "recall of {}",
+    "f1": "F1 of {}",
+    "macro_precision": "mean precision",
+    "macro_f1": "mean F1",
+    "log_loss": "log loss",
+    "brier": "Brier score",
+    "auc": "area under ROC",
+}
 
 
 def decide(model: Any, X: Any, threshold: float | None) -> NDArray[Any]:
@@ -73,12 +88,21 @@ class Evaluation:
     baseline: Measure  # the accuracy of always saying that
     reliability: Reliability | None = None  # how often what is said comes true, where there are probabilities
 
-    def _repr_html_(self) -> str:
-        named = {f"always saying {self.majority}": self.baseline, **self.measures}
-        measured = [
-            (name.replace("_", " "), f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}")
-            for name, one in named.items()
+    def titled(self, titles: Mapping[str, str] = TITLES, always: str = "always saying {}") -> list[tuple[str, Measure]]:
+        """Return the measures by title: after accuracy the baseline, of two classes precision, recall, F1 of both."""
+        found = [(titles[name], one) for name, one in self.measures.items() if "{" not in titles[name]]
+        of_both = [] if len(self.classes) > 2 else self.of_class[::-1]
+        ours = [
+            (titles[name].format(short(str(one.label), 24)), getattr(one, name))
+            for one in of_both
+            for name in ("precision", "recall", "f1")
         ]
+        found.insert(1, (always.format(short(str(self.majority), 24)), self.baseline))
+        found[3:3] = [(title, one) for title, one in ours if one is not None]
+        return found
+
+    def _repr_html_(self) -> str:
+        measured = [(title, f"{one.value:.4g}", f"{one.low:.4g} to {one.high:.4g}") for title, one in self.titled()]
         confused = [(one.truth, one.said, f"{one.count:g}", f"{one.share:.1%}") for one in self.worst_confusions(5)]
         tables = rows(["measure", "value", "95 % interval"], measured)
         tables += rows(["truth", "said", "rows", "of its class"], confused) if confused else ""

@@ -66,7 +66,8 @@ class Deciding:
     threshold
         Of two classes, from where on the second is predicted. A number: a probability, or a score if the model has no
         probabilities. Or what it is chosen for, on scores of rows that the fit has not seen: accuracy,
-        balanced-accuracy, f1, costs=1:5 (of a false alarm and of a miss), recall@precision=0.9, precision@recall=0.8.
+        balanced-accuracy, f1, costs=1:5 (of a false alarm and of a miss), recall@precision=0.9, precision@recall=0.8;
+        of the second class, or as in 'f1 of yes' of the one that is named.
     calibrate
         Probabilities by sigmoid (Platt) or by isotonic regression (for 1,000 rows and more) of scores of rows that the
         fit has not seen. Without it logistic models have their own, corrected for --balanced and --class-weight; none

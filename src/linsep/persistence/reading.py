@@ -302,7 +302,7 @@ class _Reader:
             if name == "threshold_choice_":
                 from ..selection.thresholds import check_told  # few models have it
 
-                check_told(decoded)
+                check_told(decoded, model.classes_)
             setattr(model, name, decoded)
         for name in (*ALWAYS, *(("mistakes_",) if isinstance(model, estimators.Perceptron) else ())):
             if not hasattr(model, name):

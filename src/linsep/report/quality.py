@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .._types import FloatArray, IntArray
-from .._words import cut, many
+from .._words import many
 from ..analysis.agreement import agreements, edges_around_zero
-from ..analysis.evaluation import Evaluation, Measure, codes_of, decide
+from ..analysis.evaluation import TITLES, Evaluation, Measure, codes_of, decide
 from ..analysis.reliability import Bin, Reliability
 from ..estimators._calibration import LIKELIEST
 from .markup import NUMBERS, folded, paragraph, section, table
@@ -26,16 +26,9 @@ from .svg import histogram as bars_of_counts
 BARS = 30
 #: Of more classes than this, only the worst confusions are shown, and so many of them.
 CONFUSED, WORST = 4, 15
-MEASURES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "precision": "precision of {}",
-    "recall": "recall of {}",
-    "f1": "F1 of {}",
+MEASURES = TITLES | {
     "macro_precision": "precision, mean over the classes",
     "macro_f1": "F1, mean over the classes",
-    "log_loss": "log loss",
-    "brier": "Brier score",
     "auc": "area under the ROC curve",
 }
 #: What is known of the rows that a model was measured on.
@@ -48,10 +41,8 @@ WHERE = {
 
 def metrics_section(found: Evaluation, unseen: bool | None, said: str = "") -> str:
     """Return measures with their intervals, and the table of confusions; `said` is what else is known of the rows."""
-    titles = {name: title.format(cut(str(found.classes[-1]), 24)) for name, title in MEASURES.items()}
-    rows = [(titles.get(name, name), *_with_interval(one)) for name, one in found.measures.items()]
-    always = f"accuracy of always saying {cut(str(found.majority), 24)}"
-    rows.insert(1, (always, *_with_interval(found.baseline)))
+    named = found.titled(MEASURES, "accuracy of always saying {}")
+    rows = [(title, *_with_interval(one)) for title, one in named]
     return section(
         "How good it is",
         paragraph(f"Measured on {many(found.rows, 'row')}. {said or WHERE[unseen]}"),

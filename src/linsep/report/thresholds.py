@@ -102,11 +102,11 @@ def threshold_section(curve: Curve | None, classes: Sequence[Any]) -> str:
         paragraph(f"{classes[1]} is said where {where}: {said}."),
         chart,
         folded(NUMBERS, _threshold_table(curve)),
-        *([] if curve.choice is None else _chosen(curve, x)),
+        *([] if curve.choice is None else _chosen(curve, x, classes)),
     )
 
 
-def _chosen(curve: Curve, x: Axis) -> list[str]:
+def _chosen(curve: Curve, x: Axis, classes: Sequence[Any]) -> list[str]:
     """Return what the threshold was chosen for, and the curve that it was chosen on."""
     told = curve.choice
     assert told is not None
@@ -126,7 +126,7 @@ def _chosen(curve: Curve, x: Axis) -> list[str]:
         mark=(chosen, f"chosen: {chosen:.4g}"),
         dots=[(chosen, float(told["value"]))] if told["value"] is not None else [],
     )
-    return ["<h3>How it was chosen</h3>", paragraph(f"It was chosen {in_words(told)}."), chart]
+    return ["<h3>How it was chosen</h3>", paragraph(f"It was chosen {in_words(told, classes)}."), chart]
 
 
 def _threshold_table(curve: Curve) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,10 @@ class Counts:
         below = [np.append(0.0, np.cumsum(np.where(mine[order], s, 0.0))) for mine in (positive, ~positive)]
         (misses, all_ours), (passed, all_theirs) = ((sums[first], sums[-1]) for sums in below)
         return cls(all_ours - misses, all_theirs - passed, misses, passed)
+
+    def turned(self) -> Counts:
+        """Return the same of the first class, with hits where it is said and so on."""
+        return Counts(self.passed, self.misses, self.alarms, self.hits)
 
     @property
     def accuracy(self) -> FloatArray:
@@ -102,7 +106,12 @@ def cuts(scores: FloatArray) -> FloatArray:
     return np.concatenate([s[:1], np.where(midway > s[:-1], midway, s[1:]), np.nextafter(s[-1:], np.inf)])
 
 
-AIMS = "accuracy, balanced-accuracy, f1, costs=FALSE_ALARM:MISS, recall@precision=0.9 or precision@recall=0.8"
+AIMS = (
+    "accuracy, balanced-accuracy, f1, costs=FALSE_ALARM:MISS, recall@precision=0.9 or precision@recall=0.8 (of the "
+    "second class; 'f1 of no' names another)"
+)
+#: What is the same whichever class is asked for.
+OF_BOTH = ("accuracy", "balanced-accuracy")
 
 
 @dataclass(frozen=True)
@@ -116,22 +125,28 @@ class Aim:
     numbers : tuple of float
         Of costs, that of a false alarm (the second class said of the first) and of a miss; of recall, the precision
         that it may not go below, and of precision the recall.
+    label : str
+        The class that is to be found, "" for the second: then what is said of the second is of this one.
 
     Examples
     --------
-    >>> Aim.parse("recall@precision=.9"), str(Aim.parse("costs=1:5"))
-    (Aim(name='recall', numbers=(0.9,)), 'costs=1:5')
+    >>> Aim.parse("recall@precision=.9"), str(Aim.parse("costs=1:5 of No"))
+    (Aim(name='recall', numbers=(0.9,), label=''), 'costs=1:5 of No')
     """
 
     name: str
     numbers: tuple[float, ...] = ()
+    label: str = ""
 
     @classmethod
     def parse(cls, text: str, instead: str = "") -> Aim:
         """Read an aim; raise `ValueError` for what is none, naming what could be given instead of one."""
-        name, _, said = text.strip().lower().replace("_", "-").partition("=")
-        if name in ("accuracy", "balanced-accuracy", "f1") and not said:
-            return cls(name)
+        measure, _, label = text.strip().partition(" of ")
+        name, _, said = measure.strip().lower().replace("_", "-").partition("=")
+        if name in OF_BOTH and label:
+            raise ValueError(f"{text}: {name} is of both classes; leave out 'of {label}'")
+        if name in (*OF_BOTH, "f1") and not said:
+            return cls(name, (), label)
         kind = {"costs": "costs", "cost": "costs", "recall@precision": "recall", "precision@recall": "precision"}
         try:
             numbers = tuple(float(part) for part in said.split(":"))
@@ -140,22 +155,29 @@ class Aim:
         if kind.get(name) == "costs" and len(numbers) == 2:
             if not (min(numbers) >= 0 and 0 < max(numbers) < np.inf):
                 raise ValueError(f"{text}: costs are numbers from 0, of a false alarm and of a miss, as in costs=1:5")
-            return cls("costs", numbers)
+            return cls("costs", numbers, label)
         if name in kind and kind[name] != "costs" and len(numbers) == 1:
             if not 0 < numbers[0] <= 1:
                 raise ValueError(f"{text}: {name.partition('@')[2]} is a share of rows, above 0 and up to 1")
-            return cls(kind[name], numbers)
+            return cls(kind[name], numbers, label)
         raise ValueError(f"{text} is no threshold: give {instead}an aim: {AIMS}")
 
     def __str__(self) -> str:
         written = ":".join(f"{number:g}" for number in self.numbers)
         at = {"recall": "recall@precision=", "precision": "precision@recall=", "costs": "costs="}
-        return f"{at.get(self.name, self.name)}{written}"
+        return f"{at.get(self.name, self.name)}{written}{f' of {self.label}' if self.label else ''}"
 
     @property
     def measure(self) -> str:
         """What the value of a threshold is called."""
         return "cost per row" if self.name == "costs" else self.name.replace("-", " ").replace("f1", "F1")
+
+    def about(self, classes: Iterable[Any]) -> Aim:
+        """Return the same with the class that it is about by name; raise where there is none of that name."""
+        labels = [str(label) for label in classes]
+        if self.label and self.label not in labels:
+            raise ValueError(f"{self}: no class is called {self.label}; there are {' and '.join(labels)}")
+        return self if self.name in OF_BOTH else replace(self, label=self.label or labels[1])
 
     def of(self, found: Counts) -> FloatArray:
         """Return what each threshold is worth; of costs, what it costs per row."""
@@ -213,7 +235,7 @@ class Chosen:
     value, spread : float
         What the aim comes to there on all out-of-fold scores, and its standard deviation between folds.
     precision, recall : float
-        Of the second class; precision is None where that is never said.
+        Of the class that it is about; precision is None where that is never said.
     untuned : dict or None
         The value, precision and recall where each fold is cut at the threshold that the other folds choose, which has
         not seen it; None where these cannot meet the aim.
@@ -242,9 +264,10 @@ class Chosen:
         found = found.at(base_rates)
         if len(found.classes) != 2:
             raise ValueError(f"a threshold is for two classes; of {len(found.classes)} the highest score is predicted")
+        aim.about(found.classes)  # which refuses a class that there is not
         at = _best(aim, found)
-        here = _counts(found, np.array([at]))
-        each = [float(aim.of(_counts(found.some(found.fold == k), np.array([at])))[0]) for k in range(found.folds)]
+        here = _counts(aim, found, np.array([at]))
+        each = [float(aim.of(_counts(aim, found.some(found.fold == k), np.array([at])))[0]) for k in range(found.folds)]
         value, precision, recall = (one[0] for one in _told(aim, here).values())
         spread = float(np.std(each, ddof=1)) if len(each) > 1 else 0.0
         rest = _untuned(aim, found), found.folds, len(found.codes), _curve(aim, found, at)
@@ -256,17 +279,17 @@ class Chosen:
         return vars(self) | {"aim": str(self.aim)}
 
 
-def check_told(told: Any) -> None:
-    """Raise `ValueError` unless this is what `Chosen.to_dict` gives.
+def check_told(told: Any, classes: Iterable[Any]) -> None:
+    """Raise `ValueError` unless this is what `Chosen.to_dict` gives for a model of these classes.
 
     Examples
     --------
-    >>> check_told({"threshold": 0.5})
+    >>> check_told({"threshold": 0.5}, ["no", "yes"])
     Traceback (most recent call last):
     ...
     linsep._reading.MissingError: it lacks 'aim': not what linsep wrote
     """
-    Aim.parse(reading.text(told, "aim"))
+    Aim.parse(reading.text(told, "aim")).about(classes)
     for name in ("threshold", "spread"):
         reading.number(told, name)
     for name in ("folds", "rows"):
@@ -288,15 +311,16 @@ def _number_or_none(data: Mapping[Any, Any], name: Any) -> float | None:
     return reading.optional(data, name, reading.number)
 
 
-def in_words(told: Mapping[str, Any]) -> str:
+def in_words(told: Mapping[str, Any], classes: Iterable[Any]) -> str:
     """Say what a threshold was chosen for and what that came to, as ``threshold_choice_`` tells it."""
-    measure = Aim.parse(told["aim"]).measure
+    aim = Aim.parse(told["aim"]).about(classes)
+    measure = aim.measure
     found = _numbers(measure, told, f" ± {told['spread']:.4f} between {told['folds']} folds")
     if told["untuned"] is not None:
         found += f"; {_numbers(measure, told['untuned'])} where each fold is cut by what the others choose"
     rates = told.get("base_rates")
     where = "" if rates is None else f" at the base rates {listed([f'{k}={v:g}' for k, v in rates.items()], 8)}"
-    return f"for {told['aim']} on {told['rows']:,} out-of-fold scores{where}: {found}{_alike(told)}"
+    return f"for {aim} on {told['rows']:,} out-of-fold scores{where}: {found}{_alike(told)}"
 
 
 def _alike(told: Mapping[str, Any]) -> str:
@@ -315,13 +339,14 @@ def _numbers(measure: str, told: Mapping[str, Any], spread: str = "") -> str:
     return ", ".join([said[0] + spread, *said[1:]])
 
 
-def _counts(found: OutOfFold, thresholds: FloatArray) -> Counts:
-    return Counts.at(thresholds, found.scores, found.codes == 1, found.weight)
+def _counts(aim: Aim, found: OutOfFold, thresholds: FloatArray) -> Counts:
+    counts = Counts.at(thresholds, found.scores, found.codes == 1, found.weight)
+    return counts.turned() if aim.label == str(found.classes[0]) else counts
 
 
 def _best(aim: Aim, found: OutOfFold) -> float:
     thresholds = cuts(found.scores)
-    return aim.best(thresholds, _counts(found, thresholds), found.classes[1])
+    return aim.best(thresholds, _counts(aim, found, thresholds), aim.label or found.classes[1])
 
 
 def _told(aim: Aim, counts: Counts) -> dict[str, list[float | None]]:
@@ -338,7 +363,7 @@ def _untuned(aim: Aim, found: OutOfFold) -> dict[str, float | None] | None:
             at = _best(aim, found.some(found.fold != k))
         except ValueError:
             return None
-        one = _counts(found.some(found.fold == k), np.array([at]))
+        one = _counts(aim, found.some(found.fold == k), np.array([at]))
         sums += [one.hits[0], one.alarms[0], one.misses[0], one.passed[0]]
     return {name: values[0] for name, values in _told(aim, Counts(*sums[:, None])).items()}
 
@@ -347,7 +372,7 @@ def _curve(aim: Aim, found: OutOfFold, chosen: float) -> dict[str, list[float | 
     thresholds = cuts(found.scores)
     some = np.unique(np.linspace(0, len(thresholds) - 1, KEPT).astype(np.int64))
     at = np.unique(np.append(thresholds[some], chosen))
-    return {"threshold": at.tolist(), **_told(aim, _counts(found, at))}
+    return {"threshold": at.tolist(), **_told(aim, _counts(aim, found, at))}
 
 
 def best_threshold(scores: ArrayLike, positive: ArrayLike) -> float:
@@ -396,7 +421,7 @@ def choose_threshold(
     aim : str, default="balanced-accuracy"
         ``"accuracy"``, ``"balanced-accuracy"``, ``"f1"`` (of the second class), ``"costs=1:5"`` (of saying the second
         class of the first, and of missing it), ``"recall@precision=0.9"`` (the highest recall with at least that
-        precision), ``"precision@recall=0.8"``.
+        precision), ``"precision@recall=0.8"``; ``"f1 of no"`` and so on for the class of that name.
     cv : int or splitter, default=5
     base_rates : dict of {label: share}, optional
         The shares of the classes where the model will be used, if rows were drawn by class: the aim is then that of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ if TYPE_CHECKING:  # all of which load scikit-learn
     from ..selection.thresholds import Aim, Chosen
 
 BY_FOLDS = ("sigmoid", "isotonic")
+#: Where one class has so many times the rows of another, it is seldom the one that is looked for.
+LOPSIDED = 2
 
 
 @dataclass(frozen=True)
@@ -124,6 +127,22 @@ class Wanted:
             raise DataError(
                 f"{what} takes at least two rows of each class, each of which is scored by a fit without it; "
                 f"{rare} has one; leave it out, or put the class together with another"
+            )
+        if self.has_aim:
+            self._check_class(classes, counts)
+
+    def _check_class(self, classes: NDArray[Any], counts: IntArray) -> None:
+        """Raise for a class that there is not; tell whom an aim is about that seems to be meant for the other class."""
+        first, second = map(str, classes)
+        try:
+            about = self.aim.about(classes)
+        except ValueError as error:
+            raise DataError(f"--threshold {error}") from error
+        if about != self.aim and counts[1] > LOPSIDED * counts[0]:
+            warnings.warn(
+                f"--threshold {self.aim} is about {second}, the second class; where {first} is to be found, say "
+                f"--threshold '{self.aim} of {first}'",
+                stacklevel=2,
             )
 
     def rates(self, classes: NDArray[Any]) -> dict[Any, float] | None:
@@ -269,7 +288,7 @@ def choice_in_words(model: Any) -> str | None:
         return None
     from ..selection.thresholds import in_words
 
-    return in_words(said)
+    return in_words(said, model.classes_)
 
 
 def calibration_in_words(model: Any) -> str | None:

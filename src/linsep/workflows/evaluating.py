@@ -17,18 +17,6 @@ from .preparation import Examples
 from .summaries import finite
 from .weighing import Weighing
 
-TITLES = {
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "precision": "precision of {}",
-    "recall": "recall of {}",
-    "f1": "F1 of {}",
-    "macro_precision": "mean precision",
-    "macro_f1": "mean F1",
-    "log_loss": "log loss",
-    "brier": "Brier score",
-    "auc": "area under ROC",
-}
 #: Of more classes than this, only the worst are told, and so many of their confusions.
 MANY, WORST = 10, 10
 
@@ -77,10 +65,7 @@ def evaluation_record(found: Evaluation) -> dict[str, Any]:
 def evaluation_text(found: Evaluation) -> str:
     """Return the same for people."""
     lines = [f"{many(found.rows, 'row')}; in brackets, 95 % confidence intervals", ""]
-    titles = {name: title.format(cut(str(found.classes[-1]), 24)) for name, title in TITLES.items()}
-    rows = [(titles[name], *_cells(one)) for name, one in found.measures.items()]
-    rows.insert(1, (f"always saying {cut(str(found.majority), 24)}", *_cells(found.baseline)))
-    lines += _aligned(rows)
+    lines += _aligned([(title, *_cells(one)) for title, one in found.titled()])
     if len(found.classes) > 2:
         lines += ["", *_class_lines(found)]
     few = len(found.classes) <= MANY
