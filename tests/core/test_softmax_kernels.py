@@ -1,5 +1,6 @@
 """The passes of the softmax: compiled, in plain Python, and by SciPy's softmax on the dense matrix."""
 
+import mpmath
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -79,6 +80,27 @@ def test_tiny_losses_keep_their_digits():
     found = rows.softmax(np.array([0]), None, np.array([[1.0, 0.0]]), np.zeros(2))
     assert found.value == pytest.approx(np.exp(-40.0), rel=1e-12)
     assert found.entropy == pytest.approx(41 * np.exp(-40.0), rel=1e-12)
+
+
+@pytest.mark.parametrize("K", [2, 3, 5, 17])
+@pytest.mark.parametrize("spread", [0.0, 1e-9, 1.0, 30.0, 300.0])
+def test_losses_have_their_digits_however_many_classes_compete(K, spread):
+    """One row at a time and four together, by mpmath: from classes all alike to such as no float tells from 0."""
+    scores = spread * np.random.default_rng(K).standard_normal((7, K))
+    scores -= scores.max(axis=1, keepdims=True)  # so that no difference is rounded
+    codes = np.arange(7) % K
+    with mpmath.workdps(700):
+        powers = [[mpmath.exp(g) for g in row] for row in scores.tolist()]
+        p = [[power / mpmath.fsum(row) for power in row] for row in powers]
+        losses = [-mpmath.log(row[own]) for row, own in zip(p, codes, strict=True)]
+        entropies = [-mpmath.fsum(q * mpmath.log(q) for q in row) for row in p]
+        doubts = [float(mpmath.fsum(sorted(row)[:-1])) for row in p]
+    for rows in (*([k] for k in range(7)), range(7)):
+        found = Rows(np.eye(7)[rows]).softmax(codes[rows], None, scores, np.zeros(K))
+        assert found.value == pytest.approx(float(mpmath.fsum(losses[k] for k in rows)), rel=1e-14)
+        assert found.entropy == pytest.approx(float(mpmath.fsum(entropies[k] for k in rows)), rel=2e-14, abs=1e-300)
+        np.testing.assert_allclose(found.doubt, [doubts[k] for k in rows], rtol=2e-14, atol=1e-300)
+        assert found.mistakes == sum(row.argmax() != own for row, own in zip(scores[rows], codes[rows], strict=True))
 
 
 @pytest.mark.parametrize("kind", ["dense", "csr"])

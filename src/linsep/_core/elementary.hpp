@@ -42,6 +42,21 @@ inline double log_of_one_and(double e) {
     return 2.0 * (s * t * p + s);
 }
 
+// log(1 + e) for any e ≥ 0: of 1 + e = 2^k m, 1 ≤ m < 2, where k > 0 the sum has all the digits that its log needs.
+inline double log_of_one_and_more(double e) {
+    const double sum = 1.0 + e;
+    std::uint64_t bits;
+    std::memcpy(&bits, &sum, sizeof bits);
+    const std::uint64_t exponent = (bits >> 52) - 1023;
+    bits -= exponent << 52;
+    double m, k;
+    std::memcpy(&m, &bits, sizeof m);
+    bits = exponent + 0x4330000000000000;  // 2⁵² + k as a float
+    std::memcpy(&k, &bits, sizeof k);
+    k -= 0x1p52;
+    return k * 0x1.62e42fefa39efp-1 + log_of_one_and(k > 0 ? m - 1.0 : e);
+}
+
 // -- as close as the first guess of an iteration needs to be, and sooner: short chains of products -----------------------
 
 // e^x to eight digits for |x| ≤ 700, beyond which it stays what it is there: Taylor's series to r⁷, its halves side by side.

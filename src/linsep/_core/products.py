@@ -116,7 +116,7 @@ class StoredRows:
             return np.bincount(self.X.indices, minlength=self.d)
         return np.asarray(np.count_nonzero(self.X, axis=0))
 
-    def dense(self, which: IntArray) -> FloatArray:
+    def dense(self, which: IntArray | slice) -> FloatArray:
         """Return the rows `which` as a dense matrix in double precision."""
         part = self.X[which]
         return np.asarray(part.toarray() if self.is_sparse else part, dtype=np.float64)

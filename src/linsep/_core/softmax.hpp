@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <vector>
 
 #include "compiler.hpp"
@@ -174,34 +173,58 @@ inline std::size_t class_blocks(std::size_t stored, std::size_t size, std::size_
     return std::min<std::size_t>(8, stored * width / (32 * size + worth_a_thread) + 1);
 }
 
-// Of one example with scores g: p in their place, 1 − p of the highest, and the entropy. Returns −log p of its own class.
-// The largest score has probability 1 / (1 + rest), so that nothing is lost where the rest is tiny. `less` is room for
-// whole packs, as g is.
-inline double softmax_of(double *g, std::size_t K, std::size_t width, std::size_t own, double *less, bool &wrong,
-                         double &doubt, double &entropy) {
-    const std::size_t top = static_cast<std::size_t>(std::max_element(g, g + K) - g);
-    const double highest = g[top], behind = highest - g[own];
-    std::fill(g + K, g + width, -std::numeric_limits<double>::infinity());
-    for (std::size_t c = 0; c < width; c += lane)
+// What is said of some rows: −log p of the own class, 1 − p of the class with the highest, which that is, and the entropy.
+struct Doubts {
+    double loss[abreast], doubt[abreast], top[abreast], entropy[abreast];
+};
+
+// Of up to four examples with scores u, one in each lane of a register: p in their place. The largest score has
+// probability 1 / (1 + rest), so that nothing is lost where the rest is tiny. `room` is for K · abreast numbers twice.
+inline Doubts softmax_of(double *u, std::size_t count, std::size_t K, std::size_t width, const std::int64_t *own,
+                         double *room) {
+    double *less = room, *e = room + K * abreast, highest[abreast], rest[abreast] = {}, spread[abreast] = {}, total[abreast];
+    Doubts found{};
+    for (std::size_t k = 0; k < K; ++k)
+        LINSEP_UNROLL
+        for (std::size_t r = 0; r < abreast; ++r) less[k * abreast + r] = u[std::min(r, count - 1) * width + k];
+    std::copy_n(less, abreast, highest);
+    for (std::size_t k = 1; k < K; ++k)
 #pragma omp simd
-        for (std::size_t k = c; k < c + lane; ++k) less[k] = g[k] - highest, g[k] = exp_of_negative(less[k]);
-    g[top] = 0;
-    double rest[lane] = {}, spread[lane] = {};
-    for (std::size_t c = 0; c < width; c += lane)
-#pragma omp simd
-        for (std::size_t k = 0; k < lane; ++k) {
-            rest[k] += g[c + k];
-            spread[k] += g[c + k] == 0 ? 0.0 : g[c + k] * less[c + k];
+        for (std::size_t r = 0; r < abreast; ++r) {
+            const double g = less[k * abreast + r];
+            found.top[r] = g > highest[r] ? static_cast<double>(k) : found.top[r];
+            highest[r] = g > highest[r] ? g : highest[r];
         }
-    const double others = (rest[0] + rest[1]) + (rest[2] + rest[3]), total = 1.0 + others, log_total = std::log1p(others);
-    g[top] = 1;
-    for (std::size_t c = 0; c < width; c += lane)
+    for (std::size_t r = 0; r < abreast; ++r)
+        found.loss[r] = highest[r] - less[static_cast<std::size_t>(own[std::min(r, count - 1)]) * abreast + r];
+    for (std::size_t k = 0; k < K; ++k)
 #pragma omp simd
-        for (std::size_t k = c; k < c + lane; ++k) g[k] /= total;
-    wrong = top != own;
-    doubt = others / total;
-    entropy = log_total - ((spread[0] + spread[1]) + (spread[2] + spread[3])) / total;
-    return log_total + behind;
+        for (std::size_t r = 0; r < abreast; ++r) {
+            const double by = less[k * abreast + r] - highest[r];
+            e[k * abreast + r] = exp_of_negative(by);
+            less[k * abreast + r] = by < -1000.0 ? -1000.0 : by;  // times nothing, which that of −∞ would not be
+        }
+    for (std::size_t k = 0; k < K; ++k)
+#pragma omp simd
+        for (std::size_t r = 0; r < abreast; ++r) {
+            const double other = found.top[r] == static_cast<double>(k) ? 0.0 : e[k * abreast + r];
+            rest[r] += other;
+            spread[r] += other * less[k * abreast + r];
+        }
+#pragma omp simd
+    for (std::size_t r = 0; r < abreast; ++r) {
+        const double log_total = log_of_one_and_more(rest[r]);
+        total[r] = 1.0 + rest[r];
+        found.loss[r] += log_total;
+        found.doubt[r] = rest[r] / total[r];
+        found.entropy[r] = log_total - spread[r] / total[r];
+    }
+    for (std::size_t k = 0; k < K; ++k)
+#pragma omp simd
+        for (std::size_t r = 0; r < abreast; ++r) e[k * abreast + r] /= total[r];
+    for (std::size_t r = 0; r < count; ++r)
+        for (std::size_t k = 0; k < K; ++k) u[r * width + k] = e[k * abreast + r];
+    return found;
 }
 
 // In `sums`: Σ s (−log p_y), Σ s over the mistakes, Σ s times the entropy of p. In P each example's p, in `doubt` 1 − p of
@@ -210,18 +233,21 @@ template <class Rows>
 void softmax_evaluate(const Rows &X, const std::int64_t *codes, const double *weight, const double *W, std::size_t K,
                       std::size_t width, double *P, double *doubt, double *sums, double *out, std::size_t threads) {
     const std::size_t blocks = class_blocks(X.stored(), (X.d + 1) * width, width);
-    std::vector<double> parts(3 * blocks, 0.0), room(blocks * width);
+    std::vector<double> parts(3 * blocks, 0.0), room(blocks * 2 * K * abreast);
     const auto turn = [&](std::size_t block, std::size_t first, std::size_t count, double *u) {
+        const Doubts found =
+            softmax_of(u, count, K, width, codes + first, room.data() + block * 2 * K * abreast);
+        double *sum = parts.data() + 3 * block;
         for (std::size_t r = 0; r < count; ++r) {
-            double *g = u + r * width, *sum = parts.data() + 3 * block, entropy;
+            double *p = u + r * width;
             const double s = weight ? weight[first + r] : 1.0;
-            bool wrong;
-            const auto own = static_cast<std::size_t>(codes[first + r]);
-            sum[0] += s * softmax_of(g, K, width, own, room.data() + block * width, wrong, doubt[first + r], entropy);
-            sum[1] += wrong ? s : 0.0;
-            sum[2] += s * entropy;
-            std::copy_n(g, K, P + (first + r) * K);
-            for (std::size_t k = 0; k < K; ++k) g[k] *= s;
+            doubt[first + r] = found.doubt[r];
+            sum[0] += s * found.loss[r];
+            sum[1] += found.top[r] == static_cast<double>(codes[first + r]) ? 0.0 : s;
+            sum[2] += s * found.entropy[r];
+            std::copy_n(p, K, P + (first + r) * K);
+            if (weight)
+                for (std::size_t k = 0; k < K; ++k) p[k] *= s;
         }
     };
     pass_over_planes<double>(X, X.n, X.stored(), [&](std::size_t i) { return X.row(i); }, W, width, turn, blocks, out,

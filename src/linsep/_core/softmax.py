@@ -88,8 +88,8 @@ class SoftmaxRows(StoredRows):
         longest, heaviest = float(self.squared_norms().max(initial=0.0)) or 1.0, float(s.max(initial=1.0))
         return np.float32 if longest > 1 / TAME and longest * heaviest < TAME else np.float64
 
-    def softmax_gram(self, p: FloatArray, s: FloatArray, which: IntArray, dtype: Any = np.float64) -> FloatArray:
-        """Σ s (diag(p) − ppᵀ) ⊗ [x, 1][x, 1]ᵀ over the rows `which`, whose p and s these are; the lower triangle of it.
+    def softmax_gram(self, p: FloatArray, s: FloatArray, which: IntArray | None, dtype: Any = np.float64) -> FloatArray:
+        """Σ s (diag(p) − ppᵀ) ⊗ [x, 1][x, 1]ᵀ over rows, `which` or all, whose p and s these are; the lower triangle.
 
         The weights of a class side by side. What is on the diagonal of a class is summed for itself: p − p² would lose
         its digits where p is near one.
@@ -98,10 +98,11 @@ class SoftmaxRows(StoredRows):
         syrk, gemm = (blas.dsyrk, blas.dgemm) if dtype is np.float64 else (blas.ssyrk, blas.sgemm)
         out, own = np.zeros((K * size, K * size), dtype), np.zeros((K * size, size), dtype)
         some = max(1, IN_CACHE // (K * size))
-        for first in range(0, len(which), some):
+        for first in range(0, len(p), some):
             part = slice(first, first + some)
-            x, q, weight = np.ones((len(which[part]), size), dtype), p[part], s[part, None]
-            x[:, :-1] = self.dense(which[part])
+            q, weight = p[part], s[part, None]
+            x = np.ones((len(q), size), dtype)
+            x[:, :-1] = self.dense(part if which is None else which[part])
             out -= syrk(1.0, _spread(x, np.sqrt(weight) * q).T, lower=0).T
             own += gemm(1.0, x.T, _spread(x, weight * q * (1.0 - q)).T, trans_b=1).T
         np.einsum("kjkl->kjl", out.reshape(K, size, K, size))[:] = own.reshape(K, size, size)

@@ -188,7 +188,7 @@ class Softmax:
 
     def canonical(self, w: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return w and b less their mean over the classes: the same probabilities, and no larger penalty."""
-        return w - w.mean(axis=1, keepdims=True), b - b.mean()
+        return w - w.sum(axis=1, keepdims=True) / len(b), b - b.sum() / len(b)  # `mean` takes twice as long
 
     def balanced(self, point: SoftmaxPoint) -> SoftmaxPoint:
         """Return the point with intercepts that give every class its weight, as far as two Newton steps on them do.
@@ -254,7 +254,7 @@ class CrammerSinger:
 
     def canonical(self, w: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return w and b less their mean over the classes: the same margins, and no larger penalty."""
-        return w - w.mean(axis=1, keepdims=True), b - b.mean()
+        return w - w.sum(axis=1, keepdims=True) / len(b), b - b.sum() / len(b)  # `mean` takes twice as long
 
 
 #: How scores become losses: what an objective and its solvers ask of any.

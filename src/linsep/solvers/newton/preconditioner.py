@@ -284,11 +284,12 @@ class _Whole(_Ageing):
         d, work = problem.d, product_work(problem)
         size = n if rng is None else max(ROWS_A_FEATURE * d, int(WORTH * work / ((d + 1) * K) ** 2 * 2))
         self.exact = 2 * size >= n
-        rows, s = _sampled(problem, problem.s * point.doubt, problem.s, n if self.exact else size, rng)
-        weight = problem.weight_of_loss * s
-        gram = problem.rows.softmax_gram(
-            p[rows], weight, rows, np.float64 if self.exact else problem.rows.rough(weight)
-        )
+        if self.exact:
+            count, gram = n, problem.rows.softmax_gram(p, problem.weight_of_loss * problem.s, None)
+        else:
+            rows, s = _sampled(problem, problem.s * point.doubt, problem.s, size, rng)
+            weight, count = problem.weight_of_loss * s, len(rows)
+            gram = problem.rows.softmax_gram(p[rows], weight, rows, problem.rows.rough(weight))
         # All classes moved alike bend nothing, and no gradient points there: anything makes the matrix definite.
         squares = np.einsum("kjkj->kj", gram.reshape(K, d + 1, K, d + 1))
         alike = squares.sum(axis=0) / K**2
@@ -298,7 +299,7 @@ class _Whole(_Ageing):
         if used == d:
             gram = gram.reshape(K, d + 1, K, d + 1)[:, :d, :, :d].reshape(K * d, K * d)
         self.factor = ScaledFactor(gram, NUDGE if gram.dtype == np.float64 else ROUGH)
-        self.cost = (len(rows) * (K * used) ** 2 / 2 + (K * used) ** 3 / 6) / work
+        self.cost = (count * (K * used) ** 2 / 2 + (K * used) ** 3 / 6) / work
 
     def solve(self, G: FloatArray) -> FloatArray:
         step = self.factor.solve(G.T.reshape(-1)).reshape(G.shape[::-1])
