@@ -23,7 +23,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 from .._core import Rows
 from .._types import FloatArray
@@ -196,6 +195,8 @@ class Fold(Stops):
             return math.sqrt(2.0 * gap) * weaker * (1.0 + WIDER) * norms
         if not target < 0.9:
             return None
+        from scipy.optimize import brentq  # most fits ask for no such proof, and need not wait for its modules
+
         # φ(r) = 1 − e^(−r)(1 + r) grows, and is at least r²/2 − r³/3: beyond a root that is widened it is larger.
         r = (
             brentq(lambda r: 1.0 - math.exp(-r) * (1.0 + r) - target, 0.0, 10.0, xtol=1e-14)
