@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from linsep import LinearSVC, load, save, verify
-from linsep.certificates.kinds import PROOFS
+from linsep.certificates.kinds import known
 from linsep.certificates.outcome import ClaimError, Verification
 from linsep.certificates.proof import Proof, check_kinds, proof_of
 from linsep.persistence.document import digest, in_one_line
@@ -50,7 +50,7 @@ def longest():
             return [f"No row is longer than {self.square**0.5:g}."]
 
     yield LongestRow
-    del PROOFS[LongestRow.kind]
+    del known()[LongestRow.kind]
 
 
 def test_a_new_kind_is_stored_loaded_verified_and_reported(longest, tmp_path):
@@ -59,8 +59,8 @@ def test_a_new_kind_is_stored_loaded_verified_and_reported(longest, tmp_path):
     save(model, path, data=(X, y))
     again = load(path)
     assert [proof.kind for proof in again._proofs] == ["gap", "longest row"]
-    for known in (model, again, path):
-        outcome = verify(known, X, y)
+    for proven in (model, again, path):
+        outcome = verify(proven, X, y)
         assert outcome.proven
         assert outcome.reason.endswith("; the longest row has the square 16.0")
         assert "every row" in outcome.checked

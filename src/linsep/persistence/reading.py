@@ -15,7 +15,7 @@ import numpy as np
 
 from .. import _reading as reading
 from .. import estimators
-from ..certificates.kinds import PROOFS
+from ..certificates.kinds import known
 from ..certificates.proof import check_kinds
 from ..estimators._base import LinearEstimator
 from ..estimators._calibration import Calibration
@@ -313,9 +313,9 @@ class _Reader:
         if section is not None and not isinstance(section, dict):
             raise ValueError("an object or null was expected")
         found = section or {}
-        if unknown := set(found) - set(PROOFS):
+        if unknown := set(found) - set(known()):
             raise ValueError(f"proofs of the kind {', '.join(sorted(map(repr, unknown)))} are not known")
-        proofs = [PROOFS[kind].from_dict(data, len(model.coef_)) for kind, data in found.items()]
+        proofs = [known()[kind].from_dict(data, len(model.coef_)) for kind, data in found.items()]
         replace(self.memory, proofs=proofs).restore(model)
         check_kinds(model)
 
