@@ -9,6 +9,8 @@
 4. The command runs there, fits and verifies a file; the tests run against the installed wheel (`--quick`: without).
 5. The documentation is built, without warnings.
 
+Before that, somebody reads every message as a whole: `python release/messages.py`.
+
 Nothing is uploaded, and no tag is made: what to type for that is said at the end.
 """
 

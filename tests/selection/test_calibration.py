@@ -12,6 +12,7 @@ from scipy.optimize import minimize
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_iris
+from sklearn.exceptions import NotFittedError
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.preprocessing import scale
@@ -232,7 +233,7 @@ def test_what_has_no_closed_form_is_refused(iris):
         calibrate(model, X, y, "prior")
     with pytest.raises(ValueError, match="method"):
         calibrate(model, X, y, "luck")
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(NotFittedError, match="not fitted"):
         calibrate(LinearSVC(), X, y)
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from sklearn import metrics
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import (
     FixedThresholdClassifier,
     StratifiedKFold,
@@ -240,7 +241,7 @@ def test_votes_are_cut_too():
 
 def test_what_cannot_have_a_threshold_is_refused(cancer):
     X, y = cancer
-    with pytest.raises(ValueError, match="not fitted"):
+    with pytest.raises(NotFittedError, match="not fitted"):
         choose_threshold(LinearSVC(), X, y)
     three = np.arange(len(y)) % 3
     with pytest.raises(ValueError, match="two classes; of 3 the highest score"):

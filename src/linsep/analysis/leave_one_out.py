@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy import linalg
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_count
 from .._core import Rows
@@ -165,8 +166,7 @@ def leave_one_out(
 
 def _case(model: Any, X: Any, y: ArrayLike, sample_weight: ArrayLike | None) -> Case:
     """Return the model and its data; raise for models that minimise nothing of which leaving out can be told."""
-    if not hasattr(model, "coef_"):
-        raise ValueError(f"this {type(model).__name__} is not fitted yet; call fit first")
+    check_is_fitted(model, "coef_")
     loss = model._statement().loss
     if model._own_rule or not (loss.convex and loss.slopes != (0.0, 0.0)) or hasattr(model, "_ballots"):
         raise ValueError(f"{type(model).__name__} does not end at the optimum of a convex loss, which this is about")

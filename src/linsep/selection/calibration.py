@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice
 from .._types import BoolArray, FloatArray
@@ -183,8 +184,7 @@ def calibrate(
            [0.1, 0.9]])
     """
     check_choice("method", method, METHODS)
-    if not hasattr(model, "coef_"):
-        raise ValueError("it is not fitted: call fit first")
+    check_is_fitted(model, "coef_")
     calibrated = copy.copy(model)
     if base_rates is not None:
         rates_of(base_rates, model.classes_)  # which refuses what are none

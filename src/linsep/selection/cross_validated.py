@@ -14,6 +14,7 @@ from sklearn import get_config
 from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice
 from .._types import FloatArray, IntArray
@@ -237,8 +238,7 @@ class CrossValidated(CertifiedEstimator):
         LogisticRegression or LinearSVC
             ``choice_`` is a dictionary: the rule, the score, and for each C (and share of L1) the score of every fold.
         """
-        if not hasattr(self, "scores_"):
-            raise ValueError("it is not fitted: call fit first")
+        check_is_fitted(self, "scores_")
         if not self.refit:
             raise ValueError("with refit=False it is a mean of planes, the optimum of nothing; fit with refit=True")
         plain = self._plain(float(np.ravel(self.l1_ratio_)[0])).set_params(C=self._C())

@@ -153,7 +153,9 @@ def stability_selection(
     threshold = _checked_threshold(threshold)
     check_count("pairs", pairs)
     if "C" not in estimator.get_params() or not estimator._penalty().l1:
-        raise ValueError(f"{type(estimator).__name__} takes up no features one by one: it needs an L1 penalty")
+        raise ValueError(
+            f"{type(estimator).__name__} takes up no features one by one: it needs an L1 penalty, as with l1_ratio=1"
+        )
     model, examples, classes = posed(estimator, X, y, sample_weight)
     q = max(math.isqrt(int((2.0 * threshold - 1.0) * examples.d)), 1) if q is None else q
     check_count("q", q)

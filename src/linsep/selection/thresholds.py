@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
 
 from .. import _reading as reading
 from .._types import BoolArray, FloatArray
@@ -454,8 +455,7 @@ def choose_threshold(
         own = "a threshold of your own goes to scikit-learn's FixedThresholdClassifier"
         raise ValueError(f"aim={aim!r} is no aim; use {AIMS}; {own}")
     wanted = Aim.parse(aim)
-    if not hasattr(model, "coef_"):
-        raise ValueError("it is not fitted: call fit first")
+    check_is_fitted(model, "coef_")
     if len(model.classes_) != 2:
         raise ValueError(f"a threshold is for two classes; of {len(model.classes_)} the highest score is predicted")
     if base_rates is not None:

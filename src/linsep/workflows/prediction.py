@@ -164,7 +164,7 @@ def _writer(output: Path | None, schema: pa.Schema) -> Iterator[Callable[[pa.Tab
         with atomic_file(output) as file, _open_writer(output, file, schema) as writer:
             yield writer.write_table
     except FileNotFoundError:
-        raise DataError(f"{output.parent}: no such folder to write {output.name} into") from None
+        raise DataError(f"{output.parent}: no such folder to write {output.name} into; make it first") from None
     except OSError as error:
         what = f"{error.strerror or error}: nothing was written, and what was there is untouched"
         raise type(error)(error.errno, what, str(output)) from error
