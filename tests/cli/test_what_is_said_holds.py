@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.stats import norm
+from sklearn.datasets import dump_svmlight_file
 
 from command import call, run, run_json
 from linsep import LogisticRegression
@@ -334,3 +335,24 @@ def test_a_perceptron_does_not_call_separable_what_scaling_alone_has_made_so(tmp
         assert "separates these numbers by a margin of" in said
         assert "although the data are linearly separable" not in said
     assert "no separating plane was found" not in replayed
+
+
+@pytest.mark.parametrize("more", [[], ["--balanced"]])
+def test_a_rare_class_is_told_of_files_larger_than_memory_as_of_others(tmp_path, more):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=600), "y": np.where(np.arange(600) % 40, "no", "yes")})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    asked = "fit", tmp_path / "a.csv", "-t", "y", *more
+    here, there = (call(*asked, *limit).err.decode() for limit in ([], ["--max-memory", "9GB", "-o", tmp_path / "m"]))
+    (told,) = (line for line in here.splitlines() if "only 15 of 600 rows are yes: accuracy says little" in line)
+    assert told in there.splitlines()
+
+
+def test_columns_of_libsvm_text_are_named_as_it_numbers_them_and_not_said_to_be_standardised(tmp_path):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)) * [1.0, 1e4, 1.0], np.tile([0, 1], 30)
+    dump_svmlight_file(X, y, str(tmp_path / "a.svm"), zero_based=False)
+    assert "column 'feature 2' varies by" in run("compare", tmp_path / "a.svm")
+    told = run("doctor", tmp_path / "a.svm")
+    assert "'feature 2' varies by" in told
+    assert "`linsep fit` does with tables, not with LIBSVM text or NPZ" in told

@@ -206,7 +206,7 @@ class _Columns:
                 f"{self._name(most)} varies by {self.spread[most]:.3g}, {self._name(least)} by "
                 f"{self.spread[least]:.3g}: a penalty hardly holds the weight of the first and all but forbids the "
                 f"second, and descent needs many more steps (up to {ratio:.0e} times); standardise the columns "
-                "(`linsep fit` does, a pipeline with StandardScaler too)"
+                "(a pipeline with StandardScaler does; `linsep fit` does with tables, not with LIBSVM text or NPZ)"
             )
             yield Suspect("scale", message, (self.names[most], self.names[least]))
 

@@ -104,7 +104,7 @@ def suspects(
         *([] if coef is None else dominating(deviations(some), coef, names)),
         *_collinear(X, names, sources),
         *_contradictions(equal, codes, file_rows, numbers),
-        *_imbalance(codes, classes, weighted),
+        *imbalance(np.bincount(codes), classes, weighted=weighted),
     ]
 
 
@@ -371,15 +371,14 @@ def _largest(X: Any) -> FloatArray:
     return np.maximum(above, below)
 
 
-def _imbalance(codes: IntArray, classes: NDArray[Any], weighted: bool) -> Iterator[Suspect]:
-    """Yield that a class is rare."""
-    counts = np.bincount(codes)
-    rarest = int(np.argmin(counts))
+def imbalance(counts: IntArray, classes: NDArray[Any], *, weighted: bool) -> Iterator[Suspect]:
+    """Yield that a class is rare, by the rows of each."""
+    rarest, every = int(np.argmin(counts)), int(counts.sum())
     # With many classes, each has a small share.
-    if counts[rarest] / len(codes) < RARE * min(1.0, 2 / len(classes)):
+    if counts[rarest] / every < RARE * min(1.0, 2 / len(classes)):
         are = "is" if counts[rarest] == 1 else "are"
         message = (
-            f"only {counts[rarest]:,} of {len(codes):,} rows {are} {classes[rarest]}: accuracy says little about it; "
+            f"only {counts[rarest]:,} of {every:,} rows {are} {classes[rarest]}: accuracy says little about it; "
             f"look at balanced accuracy{'' if weighted else ', and consider balanced class weights (--balanced)'}"
         )
         yield Suspect("imbalance", message)

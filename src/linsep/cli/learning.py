@@ -367,6 +367,7 @@ def compare(
         How much the losses count against the penalty.
     """
     from ..analysis.comparison import compare as side_by_side
+    from ..estimators._specification import columns_named
     from ..workflows.comparing import verdict_on, verdict_text
     from ..workflows.preparation import encoded, prepare
     from ..workflows.summaries import finite
@@ -376,7 +377,8 @@ def compare(
         others = None if test is None else encoded(test, examples.encoding, target, reading.hints())
         waiting.on("fitting every loss")
         further = {} if others is None else dict(X_test=others.X, y_test=others.y)
-        table = side_by_side(examples.X, examples.y, C=C, tol=tol, random_state=seed, **further)
+        with columns_named(examples.encoding.names):
+            table = side_by_side(examples.X, examples.y, C=C, tol=tol, random_state=seed, **further)
         waiting.on("looking for a plane, and for a proof that there is none")
         verdict = verdict_on(examples)
         table = table if verdict is None else table.judged(verdict.separable)

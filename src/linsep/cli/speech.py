@@ -19,6 +19,7 @@ PHRASES = (
     (r"; raise max_iter, scale the features, or choose another stopping rule", ""),
     (r"\braise max_iter\b", "it takes more passes"),
     (r"\bafter max_iter=(\d+)(?: iterations)?", r"after \1 iterations"),
+    (r", e\.g\. with sklearn\.preprocessing\.StandardScaler", ""),
     (r"`separability` has the proof", "`linsep separable` has the proof"),
     (r"`estimates` tells which are finite", "`linsep separable --estimates` tells which are finite"),
     (r"\blinsep\.estimates has the limit", "`linsep separable --estimates` has the limit"),

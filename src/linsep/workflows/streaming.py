@@ -13,7 +13,7 @@ from sklearn.base import clone
 
 from ..analysis.evaluation import Evaluation, look, measure
 from ..analysis.importance import ImportanceSums
-from ..analysis.suspects import Suspect, dominating, suspects
+from ..analysis.suspects import Suspect, dominating, imbalance, suspects
 from ..arithmetic.moments import deviations
 from ..certificates.data_hash import RowsHash, hash_of_codes, hash_of_weights
 from ..data.encoding import from_dict
@@ -141,7 +141,7 @@ class _Fit:
         return wanted.on(model, lambda train, test: (X[train], X[test]), labels, weight, classes, totals)
 
     def _doubts(self, scratch: Scratch, classes: NDArray[Any], encoding: Encoding) -> list[Suspect]:
-        """Return what stands out in the columns of a sample; equal rows and rare classes are told by all rows only."""
+        """Return what stands out in the columns of a sample, and which class is rare; equal rows take all rows."""
         size = min(LOOKED_AT, max(100, self.budget.sample // (COPIES * self._size_of_row(scratch))))
         self.progress("looking for what is suspicious", 0, 0)
         return doubts_of_sample(scratch, size, classes, encoding, self.model, self.request.seed)
@@ -230,7 +230,7 @@ class _Fit:
 def doubts_of_sample(
     examples: InBlocks, size: int, classes: NDArray[Any], encoding: Encoding, model: Any, seed: int
 ) -> list[Suspect]:
-    """Return what stands out in the columns of a sample of so many examples."""
+    """Return what stands out in the columns of a sample of so many examples, and which class is rare among all."""
     sample = gather(examples, size, np.random.default_rng(seed))
     X, names = sample.rows.X, encoding.names
     if not len(sample.codes):
@@ -240,7 +240,8 @@ def doubts_of_sample(
     if sample.rows.n < examples.n:
         of = f"in a sample of {sample.rows.n:,} rows, "
         of_columns = [replace(one, message=of + one.message) for one in of_columns]
-    return [*of_columns, *dominating(deviations(X), model.coef_, names)]
+    rare = imbalance(examples.counts, classes, weighted=model.class_weight is not None)
+    return [*of_columns, *dominating(deviations(X), model.coef_, names), *rare]
 
 
 class _Watched(InBlocks):
