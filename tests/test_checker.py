@@ -335,6 +335,9 @@ def test_m13_a_table_of_numbers_needs_no_linsep(tmp_path):
     assert made.code in (0, 1), made.err
     run = alone(tmp_path, tmp_path / "model.json", data)
     assert run.returncode == 0, run.stdout
+    fewer = write_csv(tmp_path / "fewer.csv", X[:, :2], Y, names=["a", "b"])
+    told = alone(tmp_path, tmp_path / "model.json", fewer).stdout
+    assert "not the model's columns: ['a', 'b', 'label']; 2 features, not 3" in told
 
 
 def leaves(value, path=()):

@@ -96,9 +96,9 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
     names = model.get("features", {}).get("names") or [name for name in header if name not in (target, weights)]
     numbers = encoding["numbers"] if raw else dict.fromkeys(names, (0.0, 1.0, False))  # mean, scale, if some lack
     width, rows = sum(1 + bool(some) for _, _, some in numbers.values()), []
-    lost = [name for name in (*numbers, target, weights) if name is not None and name not in at]
-    if lost or model.get("features", {}).get("count", width) != width:
-        raise Refused(f"these are not the model's columns and labels: {', '.join(header[:12])}; {', '.join(lost)} lack")
+    lost = [f"{name} lacks" for name in (*numbers, target, weights) if name is not None and name not in at]
+    if lost or (n := model.get("features", {}).get("count", width)) != width:
+        raise Refused(f"not the model's columns: {header[:12]}; {', '.join(lost) or f'{width} features, not {n}'}")
     known, absent = [of for of in lines if of[at[target]] not in MISSING], (*MISSING, *encoding.get("missing", ()))
     for line in known:
         given = [(None if raw and line[at[n]] in absent else float(line[at[n]]), *of) for n, of in numbers.items()]

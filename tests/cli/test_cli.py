@@ -109,6 +109,7 @@ def test_version_and_help():
     assert done.returncode == 0
     assert all(word in done.stdout for word in ("demo", "doctor", "--debug"))
     assert "LINSEP_DATA" in run("demo", "--help").stdout
+    assert "probability_yes" in run("predict", "--help").stdout
 
 
 def test_python_runs_the_command_as_a_module():

@@ -30,7 +30,7 @@ def predict(
     output
         .csv, .tsv, .parquet, .arrow or .feather; without it CSV goes to standard output.
     proba
-        Add one column probability_<class> for each class.
+        Add a column for each class, called probability_ and the class: probability_yes.
     keep
         Columns of the file to carry through beside the predictions, one or several: --keep id name; by name or number.
         Those of text files stay text, but for numbers that the model takes.
