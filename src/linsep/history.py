@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 
 from ._types import FloatArray
+from ._words import many
 
 __all__ = ["History", "Record"]
 
@@ -208,7 +209,7 @@ class History:
 
     def __repr__(self) -> str:
         thin = "" if self.stride == 1 else f", one pair of steps in {self.stride} kept"
-        return f"<History of {self.solver or 'a run'}: {len(self)} records{thin}>"
+        return f"<History of {self.solver or 'a run'}: {many(len(self), 'record')}{thin}>"
 
 
 def least_so_far(history: History, column: str) -> FloatArray:

@@ -356,3 +356,15 @@ def test_columns_of_libsvm_text_are_named_as_it_numbers_them_and_not_said_to_be_
     told = run("doctor", tmp_path / "a.svm")
     assert "'feature 2' varies by" in told
     assert "`linsep fit` does with tables, not with LIBSVM text or NPZ" in told
+
+
+def test_the_command_in_a_report_verifies_files_of_any_encoding_and_delimiter(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"größe": rng.normal(170, 9, 80), "wer": rng.choice(["süß", "groß"], 80)})
+    frame.to_csv(tmp_path / "a.csv", index=False, sep=":", encoding="cp1252")
+    monkeypatch.chdir(tmp_path)
+    said = "--encoding", "cp1252", "--delimiter", ":"
+    run("fit", "a.csv", "-t", "wer", *said, "-o", "m.json")
+    run("report", "m.json", "a.csv", *said, "-o", "r.html")
+    (command,) = re.findall("<code>linsep (verify m.json a.csv [^<]*)</code>", (tmp_path / "r.html").read_text())
+    assert "Verified" in run(*command.split())

@@ -90,7 +90,7 @@ def report_model(
         file_rows=(fitted or rows).file_rows if is_table else None,
         threshold=found.threshold,
         title=f"{type(found.model).__name__} on {Path(rows.name).name}",
-        recheck=_recheck(model, train, target),
+        recheck=_recheck(model, train, target, hints or Hints()),
         notes=[*rows.notes, *counted_once(Weighing.of_model(found.encoding))],
         time_limit=time_limit,
     )
@@ -119,10 +119,13 @@ def _cells(rows: Examples) -> Any:
     return cells
 
 
-def _recheck(model: Path, train: str | Path | None, target: str | None) -> str:
-    data = "TRAINING_DATA" if train is None or str(train) == "-" else shlex.quote(str(train))
-    said = "" if target is None else f" --target {shlex.quote(target)}"
-    return f"linsep verify {shlex.quote(str(model))} {data}{said}"
+def _recheck(model: Path, train: str | Path | None, target: str | None, hints: Hints) -> str:
+    """Return the command, with what has to be said of the file again: what else was said the model remembers."""
+    data = "TRAINING_DATA" if train is None or str(train) == "-" else str(train)
+    said = {"target": target, "encoding": None if hints.encoding == Hints().encoding else hints.encoding}
+    said |= {"delimiter": hints.delimiter, "sheet": hints.sheet}
+    options = [word for name, value in said.items() if value is not None for word in (f"--{name}", value)]
+    return shlex.join(["linsep", "verify", str(model), data, *options])
 
 
 def report_record(content: Content, output: Path) -> dict[str, Any]:
