@@ -140,6 +140,26 @@ class Browser:
             del self._listeners[session]
             self.call("Target.closeTarget", targetId=target)
 
+    @contextlib.contextmanager
+    def traced(self, *categories):
+        """Yield a list that has, in the end, the events of Chromium's trace."""
+        events, ended = [], []
+
+        def hear(method, event):
+            events.extend(event.get("value", []) if method == "Tracing.dataCollected" else [])
+            ended.extend([True] if method == "Tracing.tracingComplete" else [])
+
+        self._listeners[None] = hear
+        self.call("Tracing.start", categories=",".join(categories), transferMode="ReportEvents")
+        try:
+            yield events
+            self.call("Tracing.end")
+            until = time.monotonic() + PATIENCE
+            while not ended:
+                self.next_message(until)
+        finally:
+            del self._listeners[None]
+
     def close(self):
         """End the browser, and whatever it started."""
         with contextlib.suppress(RuntimeError, TimeoutError, OSError):

@@ -19,7 +19,7 @@ from ..estimators import Perceptron
 from ..persistence.model_file import save
 from ..replay import Film, make_film, record_fit, render
 from ..replay.film import POINTS
-from ..replay.page import payload
+from ..replay.page import payload, rounded
 from ..replay.recording import Recording
 from ..separation.verdict import NotSeparableError, separability
 from . import protocol
@@ -164,7 +164,15 @@ class Answers:
         more = beside(recording, film, draft=draft)
         if "surface" in body:
             more["surface"] = risk_surface(recording, film, examples.feature_names(), body["surface"])
-        return "film", {"film": payload(film), "beside": more, "model": _model(model), "each": _each(recording, model)}
+        record = payload(film)
+        if draft and film.scene.kind != "projection" and len(film.shown) == film.total:
+            record["points"] = None  # the page has sent all of them
+        return "film", {
+            "film": record,
+            "beside": more,
+            "model": _model(model),
+            "each": _each(recording, model, draft=draft),
+        }
 
     def _separability(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[str, dict[str, Any]]:
         examples = self._examples(body)
@@ -270,9 +278,14 @@ def _model(model: Any) -> dict[str, Any]:
     }
 
 
-def _each(recording: Recording, model: Any) -> dict[str, Any]:
-    """Return numbers of every example at the plane reported: agreement, distance, loss, slope, dual variable."""
-    problem = recording.problem
+def _each(recording: Recording, model: Any, *, draft: bool) -> dict[str, Any]:
+    """Return numbers of every example at the plane reported: agreement, distance, loss, slope, dual variable.
+
+    While a point is being dragged nobody can ask for them.
+    """
+    problem, support = recording.problem, [int(row) for row in getattr(model, "support_", ())]
+    if draft:
+        return {"support": support}
     w = model.coef_[0]
     z = problem.agreements(w, float(model.intercept_[0]))
     norm = float(np.linalg.norm(w))
@@ -284,9 +297,8 @@ def _each(recording: Recording, model: Any) -> dict[str, Any]:
     if hasattr(model, "dual_coef_"):
         known["dual"] = np.zeros(len(z))
         known["dual"][model.support_] = np.abs(model.dual_coef_[0])
-    record: dict[str, Any] = {name: [float(f"{one:.6g}") for one in values] for name, values in known.items()}
-    record["support"] = [int(row) for row in getattr(model, "support_", ())]
-    return record | {"formula": problem.loss.formula}
+    numbers = {name: rounded(values) for name, values in known.items()}
+    return numbers | {"support": support, "formula": problem.loss.formula}
 
 
 def _risks(z: FloatArray) -> dict[str, Any]:

@@ -139,6 +139,10 @@ def _list(value: Any, name: str) -> list[Any]:
 
 def numbers(values: list[Any], name: str) -> FloatArray:
     """Return finite numbers of moderate size."""
+    if set(map(type, values)) <= {float}:  # thousands of them while a point is dragged: looked at together
+        found = np.array(values, dtype=np.float64)
+        if np.all(np.abs(found) <= LARGEST):
+            return found
     return np.array([number(value, name) for value in values], dtype=np.float64)
 
 

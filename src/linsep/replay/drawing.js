@@ -4,10 +4,12 @@
 
 // ---- numbers ----
 
+const grouped = new Intl.NumberFormat("en"); // made once: it is asked for many numbers a frame
+
 function short(x) {
   if (x === null || x === undefined) return "–";
   if (x !== 0 && (Math.abs(x) < 1e-3 || Math.abs(x) >= 1e6)) return x.toExponential(2).replaceAll("-", "−");
-  return Number(x.toPrecision(4)).toLocaleString("en").replace("-", "−");
+  return grouped.format(Number(x.toPrecision(4))).replace("-", "−");
 }
 
 // Round numbers from low to high, at most so many: multiples of 1, 2 or 5 times a power of ten.
@@ -29,9 +31,10 @@ function decades(low, high, most) {
 // ---- pens ----
 
 // Colours are asked for at every mark: the style sheet is, once until the screen turns light or dark.
-const colours = new Map();
+const colours = new Map(), layers = new WeakMap(), stamps = new Map();
+let tint = 0; // how often they have changed
 for (const query of ["(prefers-color-scheme: dark)", "print"]) {
-  matchMedia(query).addEventListener("change", () => colours.clear());
+  matchMedia(query).addEventListener("change", () => { colours.clear(); stamps.clear(); tint += 1; });
 }
 
 function color(name) {
@@ -51,6 +54,23 @@ function prepare(canvas) {
   pen.clearRect(0, 0, box.width, box.height);
   pen.font = "13px system-ui, sans-serif";
   return { pen, width: box.width, height: box.height };
+}
+
+// What stays as it is from frame to frame is drawn once, by draw(pen), and copied after that: until the canvas has another
+// size, the screen other colours, or it belongs to something else.
+function behind(canvas, pen, owner, draw) {
+  const { width, height } = canvas, old = layers.get(canvas);
+  if (old?.owner !== owner || old.tint !== tint || old.layer.width !== width || old.layer.height !== height) {
+    const layer = Object.assign(document.createElement("canvas"), { width, height }), own = layer.getContext("2d");
+    own.setTransform(pen.getTransform());
+    own.font = pen.font;
+    draw(own);
+    layers.set(canvas, { owner, tint, layer });
+  }
+  pen.save();
+  pen.resetTransform();
+  if (width && height) pen.drawImage(layers.get(canvas).layer, 0, 0);
+  pen.restore();
 }
 
 function stroke(pen, { color: name, width = 1.5, dash = [], alpha = 1 }) {
@@ -86,8 +106,18 @@ function marker(pen, x, y, positive, wrong, size) {
   markers(pen, [[x, y]], positive, wrong, size);
 }
 
-// Many of one kind in one path: thousands of them are drawn while a frame lasts.
+// Many of one kind in one path; more than these on a screen by a stamp: thousands of them are drawn while a frame lasts.
+const STAMPED = 200;
+
 function markers(pen, places, positive, wrong, size) {
+  if (places.length > STAMPED && pen instanceof CanvasRenderingContext2D) {
+    const { a: dots } = pen.getTransform(), stamp = stampOf(positive, wrong, size, dots), half = stamp.width / 2;
+    pen.save();
+    pen.resetTransform();
+    for (const [x, y] of places) pen.drawImage(stamp, Math.round(x * dots - half), Math.round(y * dots - half));
+    pen.restore();
+    return;
+  }
   pen.beginPath();
   for (const [x, y] of places) {
     if (positive) {
@@ -102,6 +132,17 @@ function markers(pen, places, positive, wrong, size) {
   pen.fill();
   pen.globalAlpha = 1;
   pen.stroke();
+}
+
+function stampOf(positive, wrong, size, dots) {
+  const name = [positive, wrong, size, dots].join();
+  if (!stamps.has(name)) {
+    const side = 2 * Math.ceil((size * 1.12 + 2) * dots), stamp = new OffscreenCanvas(side, side), pen = stamp.getContext("2d");
+    pen.scale(dots, dots);
+    markers(pen, [[side / 2 / dots, side / 2 / dots]], positive, wrong, size);
+    stamps.set(name, stamp.transferToImageBitmap());
+  }
+  return stamps.get(name);
 }
 
 function ring(pen, x, y, size, style) {
@@ -264,12 +305,14 @@ function chartBox(pen, size, chart) {
 function drawChart(chart, k) {
   const { pen, ...size } = prepare(chart.canvas), { x, lines, levels, scale } = chart;
   const box = chartBox(pen, size, chart), at = placed(box, [x[0], x.at(-1)], scale.up, scale.bend);
-  axes(pen, box, at, ticks(x[0], x.at(-1), box.width / 60), scale.ticks);
-  for (const level of levels) polyline(pen, [[box.x, at.y(level.value)], [box.x + box.width, at.y(level.value)]], level);
-  for (const line of lines) {
-    const places = line.values.flatMap((value, j) => (value === null ? [] : [[at.x(x[j]), at.y(value)]]));
-    polyline(pen, chart.stepped ? places.flatMap((place, j) => (j ? [[place[0], places[j - 1][1]], place] : [place])) : places, line);
-  }
+  behind(chart.canvas, pen, chart, own => {
+    axes(own, box, at, ticks(x[0], x.at(-1), box.width / 60), scale.ticks);
+    for (const level of levels) polyline(own, [[box.x, at.y(level.value)], [box.x + box.width, at.y(level.value)]], level);
+    for (const line of lines) {
+      const places = line.values.flatMap((value, j) => (value === null ? [] : [[at.x(x[j]), at.y(value)]]));
+      polyline(own, chart.stepped ? places.flatMap((place, j) => (j ? [[place[0], places[j - 1][1]], place] : [place])) : places, line);
+    }
+  });
   polyline(pen, [[at.x(x[k]), box.y], [at.x(x[k]), box.y + box.height]], { color: "quiet", width: 1 });
   for (const { values, color: name } of lines) {
     if (values[k] === null) continue;

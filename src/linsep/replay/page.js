@@ -14,15 +14,13 @@ function pictureBox() {
 }
 
 function draw(frame) {
+  drawScene(prepare(element("picture")), picture, (pen, at) => paintFrame(pen, at, film, grid, frame));
+  for (const chart of charts) drawChart(chart, frame);
+  for (const chart of charts) tellChart(chart, frame); // words last: the page is laid out once
   element("scrub").value = frame;
   element("scrub").setAttribute("aria-valuetext", `step ${frames.step[frame]}`);
   element("status").textContent = sentence(film, frame);
   element("update").textContent = updateWords(film, frame);
-  drawScene(prepare(element("picture")), picture, (pen, at) => paintFrame(pen, at, film, grid, frame));
-  for (const chart of charts) {
-    tellChart(chart, frame);
-    drawChart(chart, frame);
-  }
 }
 
 function fillTexts() {

@@ -113,8 +113,21 @@ def rounded(values: Any, digits: int = DIGITS) -> list[float | int | None]:
     >>> rounded([1 / 3, 2.0, np.nan])
     [0.333333, 2, None]
     """
-    short = [float(f"{value:.{digits}g}") if np.isfinite(value) else None for value in values]
-    return [int(x) if x is not None and x == int(x) and abs(x) < 1e15 else x for x in short]
+    given = np.asarray(values, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        after = digits - 1 - np.floor(np.log10(np.abs(given)))  # digits after the point
+        easy = (after >= 0) & (after <= 22)  # powers of ten up to there are exact: a quotient is as short as can be
+        scale = 10.0 ** np.where(easy, after, 0.0)
+        found = np.where(easy, np.rint(given * scale) / scale, given)
+    for k in np.flatnonzero(~easy):
+        found[k] = float(f"{given[k]:.{digits}g}")
+    short: list[float | int | None] = found.tolist()
+    finite = np.isfinite(found)
+    for k in np.flatnonzero(~finite):
+        short[k] = None
+    for k in np.flatnonzero(finite & (np.abs(found) < 1e15) & (found == np.trunc(found))):
+        short[k] = int(found[k])
+    return short
 
 
 def _bits(row: BoolArray) -> str:

@@ -38,6 +38,7 @@ export class Compare {
     const { compare } = this.state;
     element("compare-table").hidden = !compare.length;
     if (!compare.length) {
+      if (!this.found.length) return;
       this.found = [];
       element("compare-legend").replaceChildren();
       this.redraw();

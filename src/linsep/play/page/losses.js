@@ -1,6 +1,6 @@
 // The loss over z with every point on it, slacks in the picture, and the curves that only the page has. The server sends the
 // loss as a table; z of a point is y times g, which the frame's own coefficients give as they give the line.
-/* global axes, discriminant, inset, makeChart, markers, placed, polyline, prepare, reach, short, STYLES, ticks */
+/* global axes, behind, discriminant, inset, makeChart, markers, placed, polyline, prepare, reach, short, STYLES, ticks */
 
 const SLACK = { color: "cause", width: 1.6, dash: [4, 2] };
 
@@ -34,16 +34,19 @@ export class LossPlot {
     if (!film) return;
     const every = agreements(film, loss, frame), wrong = every.filter(({ z }) => z <= 0).length;
     const inside = every.filter(({ z }) => z > 0 && z < 1).length, some = every.length < film.total ? `, of ${every.length} of the points` : "";
-    this.caption.textContent = `Loss ${loss.formula} at every point's z = y·g(x)${some}`;
-    this.canvas.setAttribute("aria-label", `${this.caption.textContent}: ${wrong} at z ≤ 0, ${inside} between 0 and 1, ${every.length - wrong - inside} beyond.`);
+    const caption = `Loss ${loss.formula} at every point's z = y·g(x)${some}`;
+    if (this.caption.textContent !== caption) this.caption.textContent = caption;
+    this.canvas.setAttribute("aria-label", `${caption}: ${wrong} at z ≤ 0, ${inside} between 0 and 1, ${every.length - wrong - inside} beyond.`);
     const { pen, width, height: tall } = prepare(this.canvas), across = [loss.z[0], loss.z.at(-1)];
     const scale = reach(loss.values, false), box = inset(pen, { width, height: tall }, scale.ticks);
     const at = placed(box, across, scale.up);
-    axes(pen, box, at, ticks(...across, box.width / 60), scale.ticks);
-    for (const z of [0, ...(loss.margin ? [1] : [])]) {
-      polyline(pen, [[at.x(z), box.y], [at.x(z), box.y + box.height]], z ? STYLES.margin : { color: "quiet", width: 1 });
-    }
-    polyline(pen, loss.z.map((z, k) => [at.x(z), at.y(loss.values[k])]), { color: "plane", width: 2 });
+    behind(this.canvas, pen, loss, own => {
+      axes(own, box, at, ticks(...across, box.width / 60), scale.ticks);
+      for (const z of [0, ...(loss.margin ? [1] : [])]) {
+        polyline(own, [[at.x(z), box.y], [at.x(z), box.y + box.height]], z ? STYLES.margin : { color: "quiet", width: 1 });
+      }
+      polyline(own, loss.z.map((z, k) => [at.x(z), at.y(loss.values[k])]), { color: "plane", width: 2 });
+    });
     const kinds = [[], [], [], []];
     for (const { k, z } of every) {
       const held = Math.min(across[1], Math.max(across[0], z)); // one beyond the edge lies on it

@@ -11,7 +11,7 @@ import { MethodForm } from "./form.js";
 import { Hand } from "./hand.js";
 import { Link } from "./link.js";
 import { agreements, LossPlot, moreCharts, paintSlacks, slackStyle } from "./losses.js";
-import { fromColumns, Points, windowOf } from "./points.js";
+import { asFilmed, fromColumns, Points, windowOf } from "./points.js";
 import { offerPictures, tellPicture } from "./pictures.js";
 import { paintHulls, paintStar, verdictWords } from "./proof.js";
 import { Share } from "./share.js";
@@ -28,14 +28,14 @@ const shown = { film: null, beside: null, model: null, each: null, proof: null, 
 const link = new Link(() => complain("The server has gone. Start linsep play again, and open the address that it prints."));
 const player = makePlayer({ count: () => shown.film?.frames.step.length ?? 1, show: draw, tell: tellPlaying, speed: 2 });
 const editor = new Editor(element("picture"), points, view, {
-  editable: () => state.file === null, changed: edited, hover, look: () => draw(player.state.frame),
+  editable: () => state.file === null, changed: edited, hover, look,
   take: (place, reach) => hand.take(place, reach),
 });
 const zoom = new Zoom(element("picture"), view, {
-  abandon: () => editor.abandon(), look: () => draw(player.state.frame), settled: () => { save(); if (shown.film?.picture.basis) fit(); },
+  abandon: () => editor.abandon(), look, settled: () => { save(); if (shown.film?.picture.basis) fit(); },
 });
-const compare = new Compare({ ask, state, redraw: () => draw(player.state.frame), save });
-const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: () => draw(player.state.frame), view });
+const compare = new Compare({ ask, state, redraw: look, save });
+const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: look, view });
 const tour = new Tour(state, name => goTo(name));
 const steps = new Steps({ ask: (what, body) => link.ask(what, body), save });
 const digits = new Digits({ ask: (what, body) => link.ask(what, body) });
@@ -59,7 +59,7 @@ async function fit({ steps, where = "keep" } = {}) {
   const atEnd = !shown.film || player.state.frame === shown.film.frames.step.length - 1;
   const longer = pictures[state.preset]?.steps;
   const asked = { method: state.method, window: zoom.window ?? (state.file ? null : shown.window), ...(steps ? { steps, draft: true } : longer ? { steps: longer } : {}), ...surface.asked };
-  const answer = await ask("fit", asked);
+  const sent = points.list, answer = await ask("fit", asked);
   if (answer.kind !== "film") {
     Object.assign(shown, { film: null, beside: null, model: null, each: null });
     surface.take(null);
@@ -70,6 +70,7 @@ async function fit({ steps, where = "keep" } = {}) {
   }
   complain(answer.film.advice);
   const { film, beside, model, each } = answer;
+  film.points ??= asFilmed(sent); // what was sent does not come back while a point is dragged
   if (!zoom.window) shown.home = [film.picture.u, film.picture.v].map(part => [part[0], part.at(-1)]);
   if (film.bound) film.bound.lecture = beside.lecture;
   Object.assign(shown, { film, beside, model, each, grid: gridOf(film.picture), stale: false });
@@ -90,15 +91,16 @@ async function prove() {
   const answer = await ask("separability", { intercept: state.method.intercept ?? true });
   shown.proof = answer.kind === "separability" ? answer : null;
   tellVerdict(answer);
-  draw(player.state.frame);
+  look();
 }
 
 // Everything anew: other points, another method.
 async function refresh(where) {
+  const fitted = fit({ where }); // asked first, answered first
   prove();
   compare.refresh();
   hand.refresh();
-  await fit({ where });
+  await fitted;
 }
 
 // ---- telling ----
@@ -147,11 +149,11 @@ function hover(k) {
   shown.hover = k;
   const { each } = shown, row = points.list[k];
   element("point").textContent = k === null || !row ? hint() : `Point ${k + 1} ${row.positive ? "●" : "■"} (${short(row.x)}, ${short(row.y)})`
-    + (each && !shown.stale && k < each.z.length ? `, at the line reported: z = ${short(each.z[k])}`
+    + (each?.z && !shown.stale && k < each.z.length ? `, at the line reported: z = ${short(each.z[k])}`
       + (each.distance ? `, ${short(Math.abs(each.distance[k]))} ${each.distance[k] >= 0 ? "on its own side" : "on the wrong side"}` : "")
       + `, loss ${each.formula} = ${short(each.loss[k])}` + (each.slope ? `, its slope ${short(each.slope[k])}` : "")
       + (each.dual ? `, dual variable ${short(each.dual[k])}` : "") : "");
-  draw(player.state.frame);
+  look();
 }
 
 // ---- drawing ----
@@ -172,19 +174,25 @@ function gridNow(window) {
   return shown.film && !shown.film.picture.basis ? gridOf({ u: window[0], v: window[1] }) : shown.grid;
 }
 
+// Draw once before the screen is shown next, however much has changed until then.
+function look() {
+  look.waiting ??= requestAnimationFrame(() => draw(player.state.frame));
+}
+
 function draw(frame) {
-  const { film } = shown;
+  cancelAnimationFrame(look.waiting);
+  look.waiting = null;
+  const { film } = shown, charts = film ? shown.charts : [];
+  paint(prepare(element("picture")), frame);
+  for (const chart of charts) drawChart(chart, frame);
+  lossPlot.draw(film, shown.beside?.loss, frame);
+  surface.draw(frame);
+  // Words come last: a canvas asks for its place, and words before it would have the page laid out once more for each.
+  for (const chart of charts) tellChart(chart, frame);
   element("scrub").value = frame;
   element("status").textContent = film ? sentence(film, frame) : "";
   element("update").textContent = film ? updateWords(film, frame) : "";
   if (film) element("scrub").setAttribute("aria-valuetext", `step ${film.frames.step[frame]}`);
-  paint(prepare(element("picture")), frame);
-  for (const chart of film ? shown.charts : []) {
-    tellChart(chart, frame);
-    drawChart(chart, frame);
-  }
-  lossPlot.draw(film, shown.beside?.loss, frame);
-  surface.draw(frame);
 }
 
 function paint(surface, frame) {
@@ -211,7 +219,7 @@ function paint(surface, frame) {
 
 // The examples as the film has them, and at its end rings around those that hold the plane.
 function paintFilmPoints(pen, at, frame) {
-  const { film, each } = shown, end = frame === film.frames.step.length - 1 && each.support.length < each.z.length;
+  const { film, each } = shown, end = frame === film.frames.step.length - 1 && each.support.length < film.total;
   paintPoints(pen, at, film, frame);
   const held = new Set(end ? each.support : []);
   for (let k = 0; end && k < film.points.drawn; k++) {
@@ -237,16 +245,17 @@ async function edited(done) {
   shown.stale = true;
   element("undo").disabled = !points.past.length;
   element("redo").disabled = !points.future.length;
-  draw(player.state.frame);
+  look();
   if (done) {
     save();
     await refresh("keep");
   } else if (!edited.waiting) {
     edited.waiting = true; // one question at a time: what changes meanwhile goes with the next
+    const steps = Math.max(20, Math.min(QUICK, Math.round(1e5 / points.list.length)));
+    const fitted = fit({ steps, where: "keep" });
     prove();
     compare.refresh();
-    const steps = Math.max(20, Math.min(QUICK, Math.round(1e5 / points.list.length)));
-    await Promise.race([fit({ steps, where: "keep" }), new Promise(go => setTimeout(go, 250))]);
+    await Promise.race([fitted, new Promise(go => setTimeout(go, 250))]);
     edited.waiting = false;
   }
 }

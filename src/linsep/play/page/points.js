@@ -44,6 +44,11 @@ export function fromColumns({ x, y, positive }) {
   return x.map((value, k) => ({ x: value, y: y[k], positive: positive[k] }));
 }
 
+// The same as a film has them.
+export function asFilmed(list) {
+  return { u: list.map(p => p.x), v: list.map(p => p.y), positive: list.map(p => p.positive), row: list.map((_, k) => k), drawn: list.length };
+}
+
 // What the picture shows: the usual window where all points are in it, else one around them.
 export function windowOf(list) {
   const inside = list.every(({ x, y }) => x >= DRAWN[0][0] && x <= DRAWN[0][1] && y >= DRAWN[1][0] && y <= DRAWN[1][1]);

@@ -252,12 +252,32 @@ class Walk:
                 return
 
     def _update_by_update(self) -> Iterator[Snapshot]:
+        ahead = 1  # steps to look at for the next update: as many as the last ones were apart
+        # Where a penalty shrinks the plane at every step, or planes are summed, several at once round otherwise.
+        alone = bool(self.problem.strength) or self.sum_w is not None or bool(self.pocket)
         for done, order in self._passes():
-            for k in range(len(order)):
-                moves = self._advance(order[k : k + 1])
-                last = k == len(order) - 1
-                if moves[0].moved.any() or last:
-                    yield self.now(done, done - 1 + (k + 1) / len(order), moves, last and self.is_measured(done))
+            k = 0
+            while k < len(order):
+                moves = self._until_moved(order[k : k + ahead])
+                taken = sum(len(move.order) for move in moves)
+                k, ahead = k + taken, 1 if alone else 2 * taken
+                last = k == len(order)
+                if moves[-1].moved[-1].any() or last:
+                    yield self.now(done, done - 1 + k / len(order), moves, last and self.is_measured(done))
+
+    def _until_moved(self, order: IntArray) -> list[Move]:
+        """Take steps up to the first that moves a plane: all, and where that was too far once more from before."""
+        tables: list[NDArray[Any]] = [self.W, self.b, self.counts]
+        before, step, so_far = [table.copy() for table in tables] if len(order) > 1 else [], self.step, self.moves
+        moves = self._advance(order)
+        moved = np.concatenate([move.moved for move in moves]).any(axis=1)
+        taken = int(moved.argmax()) + 1 if moved.any() else len(order)
+        if taken == len(order):
+            return moves
+        self.step, self.moves = step, so_far
+        for table, old in zip(tables, before, strict=True):
+            table[...] = old
+        return self._advance(order[:taken])
 
     def _worst_first(self) -> Iterator[Snapshot]:
         pick, self.factor = visits.worst(self.problem)
