@@ -398,7 +398,7 @@ def test_every_stop_of_the_tour_is_reached_by_next(browser, address):
 
 WHAT_STOPS_SHOW = {
     "bound": "play.shown.film.bound.most > 1000",
-    "endless": "!play.shown.proof.separable",
+    "endless": "play.shown.proof?.separable === false",
     "loss": "document.getElementById('advice').innerText.includes('flat')",
     "steps": "document.getElementById('advice').innerText.includes('too large')",
     "best": "play.shown.film.frames.best_frame.at(-1) >= 0",
