@@ -304,6 +304,7 @@ def test_numbers_not_measured_are_nan():
 def test_repr_says_the_solver_and_how_thin_it_is():
     history = filled(3)
     assert repr(history) == "<History of a run: 3 records>"
+    assert repr(filled(1)) == "<History of a run: 1 record>"
     history.solver = "sgd"
     assert repr(history) == "<History of sgd: 3 records>"
     thin = filled(100, 10)
