@@ -6,6 +6,7 @@ import re
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,9 @@ from pyarrow import parquet
 from command import call, run, run_json
 from linsep.data.readers import Hints
 from linsep.data.sources import DataError
+from linsep.workflows.on_clusters import reader_of
 from linsep.workflows.preparation import encoded, prepare
+from linsep.workflows.weighing import Weighing
 
 
 def german(number, unit=""):
@@ -307,6 +310,12 @@ def test_words_for_missing_values_are_such_in_typed_tables_too(tmp_path, more):
             assert f"'{column}': {count} of 300 rows have no value" in told
         found.append(json.loads((tmp_path / "m.json").read_text())["coefficients"][0])
     np.testing.assert_allclose(found[0], found[1], atol=1e-3)
+
+
+def test_words_for_missing_values_are_such_where_workers_read_a_file(tmp_path):
+    pd.DataFrame({"a": ["1.5", "dog", "2.5"], "b": [1, -999, 3], "y": [0, 1, 0]}).to_parquet(tmp_path / "a.parquet")
+    reader = replace(reader_of([str(tmp_path / "a.parquet")], "y", Weighing(), {}), missing=("dog", "-999"))
+    assert reader(0).frame.to_pydict() == {"a": ["1.5", None, "2.5"], "b": [1, None, 3]}
 
 
 def test_identifiers_are_called_so_only_where_they_are():
