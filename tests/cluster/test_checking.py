@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from here import Here
+from here import Here, example
 from linsep import LeastSquaresClassifier, LinearSVC, LogisticRegression, verify
 from linsep.certificates.data_hash import data_hash
 from linsep.cluster.checking import InPartitions, verify_parts
@@ -44,13 +44,6 @@ class OtherDigits(Watched):
             moved = part.rows.X * (1.0 + 1e-9)
             self.parts[3] = as_part(3, moved, part.labels[part.codes])
         return super().run(sent, seats)
-
-
-def example(classes=2):
-    rng = np.random.default_rng(1)
-    X = rng.normal([0.0, 0.5, 0.0, 0.0], size=(2000, 4))
-    scores = X @ [1.0, -2.0, 0.0, 0.5] + 2.0 * rng.logistic(size=2000)
-    return X, np.digitize(scores, [-1.0, 1.0][: classes - 1]), rng.uniform(0.5, 2.0, 2000)
 
 
 def there(X, y, weight=None, kind=Watched, cuts=CUTS):

@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.base import clone
 
 from here import fit_here
-from linsep import LeastSquaresClassifier, LinearSVC, LogisticRegression, verify
+from linsep import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, verify
 from linsep.arithmetic.enclosure import Interval
 from linsep.cluster import plain
 from linsep.cluster.checkpoint import Checkpoint, _record
@@ -259,6 +259,20 @@ def test_many_features_take_conjugate_gradients_and_no_matrix_of_them(loss, weig
     assert max(sums) <= 8 * (4 * X.shape[1] + 100)  # some vectors of d numbers
     again = fit_here(fresh(loss), X, y, [500, 500, 1500], weight, workers=3, dies_after=9)
     assert np.array_equal(found.coef_, again.coef_)
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        (LinearSVC(), "the hinge loss on 4,000 features takes rows in one place, and these are on many machines: use "),
+        (LinearSVC(multi_class="crammer_singer"), "Crammer and Singer's machine takes rows in one place, .*='ovr'"),
+        (LinearClassifier("hinge", penalty="l1"), "the hinge loss with an L1 penalty takes rows in one place, and "),
+    ],
+)
+def test_what_takes_rows_in_one_place_is_refused_in_words_of_clusters(model, said):
+    X, y = wide(40)
+    with pytest.raises(ValueError, match=said):
+        fit_here(model, X, y, [10, 20])
 
 
 def test_each_class_has_its_own_rounds(rows):

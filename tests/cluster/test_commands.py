@@ -14,6 +14,7 @@ import pytest
 
 from command import call, run, spawn
 from linsep.cli.speech import Waiting
+from linsep.persistence.reading import read
 from people import people
 
 pytest.importorskip("pyarrow")
@@ -118,6 +119,24 @@ def test_a_checkpoint_of_a_command_is_gone_on_with(files, tmp_path):
 
 
 @pytest.mark.slow
+def test_C_is_chosen_on_a_cluster(files, tmp_path):
+    whole, model = files / "whole.parquet", tmp_path / "model.json"
+    asked = ["--target", "label", "--C", "auto", "--rule", "1se", "--score", "f1", "-o"]
+    run("fit", whole, *asked, tmp_path / "alone.json")
+    said = run("fit", files / "parts", *asked, model, "--dask", "local")
+    assert "the smallest within one standard error of the best of 25: f1 of" in said
+    found, alone = (read(path).model.choice_ for path in (model, tmp_path / "alone.json"))
+    assert found["rows"] == alone["rows"]
+    for one, other in zip(found["curve"], alone["curve"], strict=True):  # folds are others
+        assert abs(one["mean"] - other["mean"]) < 0.05
+    assert "Verified" in run("verify", model, files / "parts", "--dask", "local")
+    err = run(
+        "fit", files / "parts", "--target", "label", "--C", "auto", "--score", "roc_auc", "--dask", "local", code=2
+    )
+    assert "--score roc_auc asks for scores of single rows, which stay on the workers" in err
+
+
+@pytest.mark.slow
 def test_clusters_that_do_not_answer_are_told_of_in_time(files):
     pytest.importorskip("distributed", reason="pip install 'linsep[dask]'")
     with socket.socket() as nobody:
@@ -152,6 +171,7 @@ def test_spark_that_is_not_there_is_told_of_in_time(files):
         (["--dask", "local", "--max-memory", "1GB"], "--max-memory is not served on a cluster"),
         (["--dask", "local", "--test-share", "0.2"], "--test-share is not served on a cluster"),
         (["--dask", "local", "--calibrate", "sigmoid"], "--calibrate, is not served on a cluster"),
+        (["--dask", "local", "--C", "auto", "--prove"], "--prove is not served on a cluster"),
         (["--checkpoint", "rounds"], "--checkpoint would be ignored: it belongs to --dask and --spark"),
     ],
 )

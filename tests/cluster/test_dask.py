@@ -193,6 +193,23 @@ def test_tables_with_text_and_gaps_are_encoded_as_on_one_machine(tmp_path):
         LogisticRegression().fit(bad, frame["label"])
 
 
+def test_C_is_chosen_over_the_partitions():
+    X, y = arrays()
+    model = LogisticRegression(C="auto").fit(X, y)
+    cuts = np.cumsum(X.chunks[0])[:-1].tolist()
+    here = fit_here(LogisticRegression(C="auto"), *dask.compute(X, y), cuts)
+    assert model.C_ == here.C_
+    assert np.array_equal(model.scores_, here.scores_)
+    assert same_bits(model, here)
+    assert verify(model, X, y)
+    with pytest.raises(ValueError, match="C='auto' is for collections"):
+        LogisticRegression(C="auto").fit(*dask.compute(X, y))
+    with pytest.raises(ValueError, match="must be a positive number"):
+        LogisticRegression(C="best").fit(X, y)
+    with pytest.raises(ValueError, match="C='auto' would be ignored: penalty=None"):
+        LogisticRegression(C="auto", penalty=None).fit(X, y)
+
+
 def test_partitions_that_cannot_be_learned_from_are_named():
     X, y = example()
     X[2500, 1] = np.nan

@@ -3,6 +3,7 @@
 import random
 
 import cloudpickle
+import numpy as np
 
 from linsep.cluster.fitting import as_part, learn, summary
 from linsep.cluster.parts import joined, work
@@ -39,6 +40,14 @@ def fit_here(model, X, y, cuts, weight=None, *, workers=1, dies_after=None, **as
     parts = [as_part(k, X[one], y[one], None if weight is None else weight[one]) for k, one in enumerate(pieces)]
     engine = Here(parts, workers, dies_after)
     return learn(model, engine, [summary(part) for part in parts], **asked)
+
+
+def example(classes=2):
+    """Return rows of which some lie on the wrong side, labels and weights."""
+    rng = np.random.default_rng(1)
+    X = rng.normal([0.0, 0.5, 0.0, 0.0], size=(2000, 4))
+    scores = X @ [1.0, -2.0, 0.0, 0.5] + 2.0 * rng.logistic(size=2000)
+    return X, np.digitize(scores, [-1.0, 1.0][: classes - 1]), rng.uniform(0.5, 2.0, 2000)
 
 
 class TablesHere:

@@ -95,12 +95,12 @@ def fit(
     how = choosing.asked(seed, counting)
     settings: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
     asked: dict[str, Any] = columns.asked(reading) | dict(weighing=counting.weighing())
-    refused = {"--max-memory": memory.max_memory, "--C auto": chosen is None, "--test-share": test_share}
+    refused = {"--max-memory": memory.max_memory, "--prove": choosing.prove, "--test-share": test_share}
     cluster.check(refused | {"an aim of --threshold, or --calibrate,": wanted.takes_folds}, checkpoint)
     elsewhere = dict(class_weight=counting.by_class(), reference=counting.reference, wanted=wanted)
     scaled = scaling and training.is_scaled(loss, chosen, asked["degree"])
     if cluster:
-        settings |= elsewhere | dict(C=chosen, checkpoint=checkpoint, intercept=intercept, scaled=scaled)
+        settings |= elsewhere | dict(C=chosen, choosing=how, checkpoint=checkpoint, intercept=intercept, scaled=scaled)
         return _fit_on_cluster(cluster, data, target, settings | asked, output, json)
     if memory.max_memory is not None:
         settings |= elsewhere | dict(test_share=test_share, choosing=how)
@@ -256,7 +256,7 @@ def _fit_on_cluster(
         save(found.model, output, data=found.data, encoding=found.encoding)
     for remark in (*found.facts.notes, *found.facts.doubts):
         note(remark)
-    return _print_fit(found.facts, found.model, None, output, json, None)
+    return _print_fit(found.facts, found.model, found.choice, output, json, None)
 
 
 def separable(

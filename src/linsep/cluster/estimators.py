@@ -15,6 +15,8 @@ import numpy as np
 
 from .rounds import Round
 
+#: What one fit finds, and another may not.
+OF_THE_LAST = ("encoding_", "C_", "Cs_", "scores_")
 #: What a model that is sent to partitions can do without.
 AT_HOME = ("history_", "_proofs")
 
@@ -55,13 +57,28 @@ class OnCollections:
         -------
         self
         """
-        self.__dict__.pop("encoding_", None)
+        for name in OF_THE_LAST:
+            self.__dict__.pop(name, None)
         if not self.engine.is_collection(X):
             if checkpoint is not None or progress is not None:
                 raise ValueError("checkpoint and progress would be ignored: X is no collection of the cluster's")
+            if isinstance(self.C, str):  # type: ignore[attr-defined]
+                raise ValueError(f"C={self.C!r} is for collections of the cluster's: use linsep.LogisticRegressionCV")  # type: ignore[attr-defined]
             return super().fit(X, y, sample_weight)  # type: ignore[misc, no-any-return]
         found: Self = self.engine.fit(self, X, y, sample_weight, checkpoint=checkpoint, told=progress)
         return found
+
+    def _C(self) -> float:
+        """Return C; of "auto" the one that was chosen."""
+        if not (isinstance(self.C, str) and self.C == "auto"):  # type: ignore[attr-defined]
+            return super()._C()  # type: ignore[misc, no-any-return]
+        if getattr(self, "penalty", "") is None:
+            raise ValueError("C='auto' would be ignored: penalty=None says that there is none to weigh")
+        return float(getattr(self, "C_", 1.0))
+
+    def _asked_seed(self) -> int:
+        """Return what folds are drawn by."""
+        return int(self._asked()["seed"]) if hasattr(self, "random_state") else 0
 
     def _asked(self) -> dict[str, Any]:
         """Return what is asked of a solver: without a seed of the user's always the same one, so that a fit repeats."""

@@ -94,6 +94,7 @@ class OnCluster(InBlocks):
         self.weighted = summaries[0].weighted
         self.stored, self.is_sparse = sum(one.stored for one in summaries), any(one.sparse for one in summaries)
         self.counts: IntArray = self._by_class(summaries, "counts", len(classes)).astype(np.int64)
+        self.before = self._before(summaries, len(classes))
         self.squares: FloatArray = self._by_class(summaries, "squares", len(classes))
         self.totals: FloatArray = self._by_class(summaries, "totals", len(classes))
         self.sample_size = self._sample_size()
@@ -108,6 +109,14 @@ class OnCluster(InBlocks):
             of_all[list(seat.codes)] = getattr(one, name)
             leaves[0, seat.k] = of_all
         found: FloatArray = root(merged(leaves, leaves=len(summaries)))
+        return found
+
+    def _before(self, summaries: Sequence[Summary], size: int) -> dict[int, tuple[int, ...]]:
+        """Return, by the number of a partition's first row, how many rows of each class are before it."""
+        found, so_far = dict[int, tuple[int, ...]](), np.zeros(size, dtype=np.int64)
+        for seat, one in zip(self._seats, summaries, strict=True):
+            found[seat.first] = tuple(so_far.tolist())
+            so_far[list(seat.codes)] += one.counts
         return found
 
     def _sample_size(self) -> int:

@@ -18,8 +18,11 @@ from .._core import sound
 from .._words import shown
 from ..estimators._input import different
 from ..history import histories_of
+from ..solvers import Automatic
+from ..solvers.contract import NotInMemoryError
 from ..solvers.workspace import Vector as AnyVector
 from .checkpoint import Checkpoint
+from .choosing import Choosing
 from .examples import Engine, OnCluster
 from .parts import Part, Summary
 from .rounds import Round
@@ -167,6 +170,7 @@ def learn(
     names: Sequence[str] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     told: Callable[[Round, float], None] | None = None,
+    choosing: Choosing | None = None,
 ) -> Any:
     """Fit a model on the partitions that an engine holds.
 
@@ -182,27 +186,62 @@ def learn(
         Where sums are kept from which the same fit goes on.
     told : callable, optional
         Hears of every round, and of the gap that is proven.
+    choosing : Choosing, optional
+        How C is chosen; where that is "auto", as by default, and the model has ``C_``, ``Cs_`` and ``scores_`` then.
     """
     model._check_parameters()
+    if choosing is None and isinstance(model.C, str):
+        choosing = Choosing(seed=model._asked_seed())
     if getattr(model, "warm_start", False):
         raise ValueError("warm_start=True would be ignored: a fit on a cluster begins where a sample leads")
     found, classes = joined_summaries(summaries, type(model).__name__)
-    kept = None if checkpoint is None else Checkpoint(checkpoint, _identity(model, found))
+    kept = None if checkpoint is None else Checkpoint(checkpoint, _identity(model, found, choosing))
     examples = OnCluster(engine, found, classes, kept)
     run = _Run(examples)
     if told is not None:
         examples.told = lambda one: told(one, run.gap)
-    model.fit_examples(examples, classes, names=names, run=run)
+    try:
+        if choosing is not None:
+            _choose(model, examples, classes, choosing, run)
+        chosen, run.begun = len(examples.rounds), []
+        model.fit_examples(examples, classes, names=names, run=run)
+    except NotInMemoryError as error:
+        raise NotInMemoryError(_not_on_machines(model, examples)) from error
     ends = [*run.begun[1:], len(examples.rounds)]
-    for begin, end, history in zip([0, *run.begun[1:]], ends, histories_of(model), strict=True):
+    for begin, end, history in zip([chosen, *run.begun[1:]], ends, histories_of(model), strict=True):
         history.rounds = examples.rounds[begin:end]
         history.reason = f"{history.reason}; {engine.name}, {len(found)} partitions, sums in {end - begin} rounds"
     return model
 
 
-def _identity(model: Any, summaries: Sequence[Summary]) -> dict[str, Any]:
+def _not_on_machines(model: Any, examples: OnCluster) -> str:
+    """Return why a fit needs rows in one place, and what to do instead."""
+    loss, most, l1 = model._loss(), Automatic.most_features, model._penalty().l1 > 0
+    what, instead = f"the {loss.name} loss", "use loss='squared_hinge', which takes any number of features"
+    if l1:
+        what += " with an L1 penalty"
+    elif getattr(model, "multi_class", "") == "crammer_singer":
+        what, instead = "Crammer and Singer's machine", "use multi_class='ovr'"
+    elif examples.d > most:
+        what += f" on {examples.d:,} features"
+        instead += f", or hash them into {most:,} or fewer"
+    return f"{what} takes rows in one place, and these are on many machines: {instead}"
+
+
+def _choose(model: Any, examples: OnCluster, classes: NDArray[Any], choosing: Choosing, run: _Run) -> None:
+    """Choose C, and say how."""
+    model.n_features_in_, model._no_optimum = examples.d, None
+    C, scores = choosing.choose(model, examples, classes, lambda: run.place(0, 1))
+    if isinstance(model.C, str):
+        model.C_, model.Cs_, model.scores_ = C, np.array(choosing.grid), scores
+    else:
+        model.set_params(C=C)
+
+
+def _identity(model: Any, summaries: Sequence[Summary], choosing: Choosing | None) -> dict[str, Any]:
     """Return what tells one fit from another."""
     data = [(one.n, one.d, one.labels.tolist(), one.squares.tolist(), one.totals.tolist()) for one in summaries]
     digest = hashlib.sha256(json.dumps(data, default=repr).encode()).hexdigest()
     settings = {name: repr(value) for name, value in model.get_params(deep=False).items()}
-    return {"version": __version__, "estimator": type(model).__name__, "data": digest, **settings}
+    how = {} if choosing is None else {"C": repr(choosing)}
+    return {"version": __version__, "estimator": type(model).__name__, "data": digest, **settings, **how}

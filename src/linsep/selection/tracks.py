@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
 
 from ..certificates.stops import lagrange
-from ..objective.examples import InMemory
+from ..objective.examples import Examples, InMemory
 from ..objective.objective import Objective
-from ..solvers import Automatic, Result, Start, best_form, minimise_all
+from ..solvers import Automatic, Result, Start, best_form, minimise, minimise_all
+from ..solvers.workspace import Workspace
 
 #: How many of the last solutions tell where the next one is, by a polynomial in log C.
 REMEMBERED = 3
@@ -28,10 +30,21 @@ class Track:
     classes : array
     tol : float
         The relative gap at which each fit ends.
+    place : callable, optional
+        Gives the workspace of each fit, where examples are elsewhere than in memory.
     """
 
-    def __init__(self, estimator: Any, examples: InMemory, classes: Any, tol: float, seed: int = 0) -> None:
+    def __init__(
+        self,
+        estimator: Any,
+        examples: Examples,
+        classes: Any,
+        tol: float,
+        seed: int = 0,
+        place: Callable[[], Workspace] | None = None,
+    ) -> None:
         self.template, self.examples, self.tol, self.seed = copy.copy(estimator), examples, tol, seed
+        self.place = place
         self.template.classes_ = classes
         weights = self.template._class_weights(examples, classes)
         self.objectives: list[Objective] = self.template._objectives(examples, weights)
@@ -51,11 +64,19 @@ class Track:
         """Return the solution at C, found from where the last ones lead."""
         objectives = [replace(objective, C=C) for objective in self.objectives]
         starts = [self._start(k, objective) for k, objective in enumerate(objectives)] if self._known else None
-        asked: Any = dict(starts=starts, seed=self.seed, tol=self.tol, polish=False)
-        solver = self.template._solver() or Automatic(tol=self.tol)
-        found = [result.as_part() for result in minimise_all(objectives, solver, **asked)]
+        found = [result.as_part() for result in self._solved(objectives, starts)]
         self._known = [*self._known, (C, found)][-REMEMBERED:]
         return found
+
+    def _solved(self, objectives: list[Objective], starts: list[Start] | None) -> list[Result]:
+        asked: Any = dict(seed=self.seed, tol=self.tol, polish=False)
+        solver = self.template._solver() or Automatic(tol=self.tol)
+        if self.place is None:
+            return minimise_all(objectives, solver, starts=starts, **asked)
+        return [
+            minimise(one, solver, start=None if starts is None else starts[k], workspace=self.place(), **asked)
+            for k, one in enumerate(objectives)
+        ]
 
     def model(self, C: float) -> Any:
         """Return an estimator with the planes of the solution at C, which can predict."""
@@ -71,7 +92,7 @@ class Track:
         """Return where the solutions so far lead; the duals of a kinked loss grow as C does."""
         C, last = self._known[-1][0], self._known[-1][1][k]
         alpha = None
-        if last.alpha is not None and not objective.loss.smooth:
+        if last.alpha is not None and not objective.loss.smooth and self.place is None:
             alpha = np.asarray(last.alpha) * (objective.C / C)
         # These know more than a plane does, have zeros to keep, or have no penalty: no curve leads there.
         if alpha is not None or objective.penalty.l1 or np.isinf(objective.C):

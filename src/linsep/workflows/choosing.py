@@ -178,7 +178,7 @@ def choose(
     from ..estimators._fitting import posed
 
     classes = np.unique(examples.y)
-    scorer, folds, scores = _scorer(asked.score, model, classes), list(folds_of(examples, asked)), []
+    scorer, folds, scores = scorer_of(asked.score, model, classes), list(folds_of(examples, asked)), []
     bounded: list[Fold] = []
     if asked.prove and (len(classes) != 2 or not model._penalty().l2 or not model._loss().convex):
         raise DataError("--prove is for two classes, a convex loss, and a penalty with a share of L2")
@@ -189,7 +189,7 @@ def choose(
         scores.append(_scores(parts, asked, scorer, X_test, examples.y[test], counted[1]))
         if asked.prove:
             bounded.append(_bounded(parts, asked, X_test, examples.y[test], counted[1]))
-    choice = Choice.by(asked, np.array(scores), len(examples.y), _of(asked.score, classes))
+    choice = Choice.by(asked, np.array(scores), len(examples.y), class_of(asked.score, classes))
     return _proven(choice, bounded, asked, progress, folds, model, examples) if asked.prove else choice
 
 
@@ -198,14 +198,14 @@ def choose_on_sample(model: Any, sample: Block, total: float, classes: NDArray[A
     from ..objective.examples import InMemory
 
     model.n_features_in_ = sample.rows.d
-    scorer, labels, weight = _scorer(asked.score, model, classes), classes[sample.codes], sample.weight
+    scorer, labels, weight = scorer_of(asked.score, model, classes), classes[sample.codes], sample.weight
     examples, scores = InMemory(sample.rows, sample.codes, weight), []
     factor = total / float(sample.rows.n if weight is None else weight.sum())
     for train, test in _folds(labels, asked):
         counted = [None if weight is None else weight[rows] for rows in (train, test)]
         parts = model, examples.chosen(train, counted[0]), classes
         scores.append(_scores(parts, asked, scorer, sample.rows.X[test], labels[test], counted[1], factor))
-    return Choice.by(asked, np.array(scores), len(labels), _of(asked.score, classes))
+    return Choice.by(asked, np.array(scores), len(labels), class_of(asked.score, classes))
 
 
 def folds_of(examples: Examples, asked: Asked) -> Iterator[tuple[Any, Any]]:
@@ -241,12 +241,12 @@ def _folds(y: NDArray[Any], asked: Asked) -> Iterator[tuple[Any, Any]]:
     yield from StratifiedKFold(min(asked.folds, least), shuffle=True, random_state=asked.seed).split(y, y)
 
 
-def _of(name: str, classes: NDArray[Any]) -> str | None:
+def class_of(name: str, classes: NDArray[Any]) -> str | None:
     """Return the class that a score is of, where it is of one."""
     return str(classes[1]) if name in OF_A_CLASS and len(classes) == 2 else None
 
 
-def _scorer(name: str, model: Any, classes: NDArray[Any]) -> Any:
+def scorer_of(name: str, model: Any, classes: NDArray[Any]) -> Any:
     """Return a scorer; raise for one that is not known, or that asks what such a model or such classes have not."""
     from sklearn.metrics import get_scorer, get_scorer_names
 

@@ -15,11 +15,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
+from .._types import FloatArray
 from .._words import many
 from ..analysis.importance import ImportanceSums
 from ..certificates.data_hash import PartHash, RowsHash, joined
 from ..certificates.outcome import Verification
 from ..cluster.checking import verify_parts
+from ..cluster.choosing import Choosing
 from ..cluster.examples import OnCluster
 from ..cluster.fitting import joined_summaries, learn
 from ..cluster.rounds import Round
@@ -31,7 +33,9 @@ from ..data.readers import Hints, Table, read
 from ..data.sources import DataError, Source
 from ..objective.examples import Block, Pieces, Several
 from ..solvers.contract import NotInMemoryError
+from ._answers import Answers
 from .checking_streams import of_encoded_rows, of_labelled_rows
+from .choosing import ACCURACY, GRID, Asked, Choice, class_of, scorer_of
 from .deciding import NOTHING, Wanted
 from .labels import check_few, check_labels, labels, question, target_column, with_label
 from .preparation import left_out, needs, notes_of
@@ -55,7 +59,8 @@ class Request:
     kinds: Mapping[str, str] = field(default_factory=dict)
     degree: int = 1
     loss: str = "logistic"
-    C: float = 1.0
+    C: float | None = 1.0  # None for one that is chosen
+    choosing: Asked = ACCURACY
     l1_ratio: float = 0.0
     tol: float = 1e-4
     class_weight: tuple[str, ...] = ()
@@ -76,6 +81,7 @@ class Outcome:
     facts: Facts
     data: dict[str, Any]
     encoding: dict[str, Any]
+    choice: Choice | None = None
 
 
 def files_of(data: str) -> list[str]:
@@ -147,7 +153,8 @@ def fit_on_cluster(request: Request, session: Session, progress: Callable[[str],
     """Fit files where workers read them."""
     if request.loss == "perceptron":
         raise DataError("--loss perceptron takes its data into memory: leave out --dask and --spark")
-    asked: dict[str, Any] = dict(C=request.C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
+    C = 1.0 if request.C is None else request.C
+    asked: dict[str, Any] = dict(C=C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
     model = estimator(request.loss, fit_intercept=request.intercept, **asked)
     files = files_of(request.data)
     reader = reader_of(files, request.target, request.weighing, request.kinds)
@@ -172,10 +179,13 @@ def fit_on_cluster(request: Request, session: Session, progress: Callable[[str],
     question(classes, f"{request.data}, column {reader.target!r}")
     model.set_params(class_weight=class_weights(request.class_weight, classes.tolist()))
     encoding = recipe.encoding
-    reference = Reference.chosen(request.reference, encoding, penalised=bool(np.isfinite(request.C)))
+    reference = Reference.chosen(request.reference, encoding, penalised=bool(np.isfinite(C)))
     examples = OnCluster(engine, found, classes)
     decision = request.wanted.on(model, _no_folds, classes, None, classes, examples.totals)
-    _learn(model, engine, summaries, encoding, request, progress)
+    rule = None if request.C is not None else _Rule(request.choosing, model, classes, examples.n)
+    _learn(model, engine, summaries, encoding, request, rule, progress)
+    if rule is not None:
+        model.choice_ = rule.choice.to_dict()
     decision.apply(model)
     right, important, hashes = examples.sum(_Measure(model, encoding.origins, classes))
     seen = examples.counts if reader.weighing.sample_weight else examples.totals.astype(np.int64)
@@ -187,7 +197,7 @@ def fit_on_cluster(request: Request, session: Session, progress: Callable[[str],
     facts = Facts(request.data, examples.d, counts, encoding, notes, accuracy, doubts, **told)
     kept = encoding.to_dict() | reader.weighing.to_dict() | reference.to_dict()
     kept |= {"importance": important.result().to_dict()}
-    return Outcome(model, facts, joined(hashes, examples.d), kept)
+    return Outcome(model, facts, joined(hashes, examples.d), kept, None if rule is None else rule.choice)
 
 
 def verify_on_cluster(
@@ -210,8 +220,46 @@ def verify_on_cluster(
     return of_labelled_rows(of_encoded_rows(outcome), lacking)
 
 
+class _Rule:
+    """How C is chosen by a table of scores; `choice` is what was."""
+
+    choice: Choice
+
+    def __init__(self, asked: Asked, model: Any, classes: Any, rows: int) -> None:
+        self.asked, self.classes, self.rows, self.of = asked, classes, rows, class_of(asked.score, classes)
+        self._scorer = scorer_of(asked.score, model, classes)
+        self.score(np.eye(len(classes)))  # which says of one that asks for more, before anything is fitted
+
+    def __call__(self, scores: FloatArray) -> int:
+        self.choice = Choice.by(self.asked, scores, self.rows, self.of)
+        return GRID.index(self.choice.C)
+
+    def score(self, said: FloatArray) -> float:
+        """Return what a scorer says of so many rows of each class that were taken for each."""
+        K = len(self.classes)
+        own, taken_for = np.divmod(np.arange(K * K), K)
+        try:
+            return float(self._scorer(Answers(taken_for), np.arange(K * K)[:, None], own, sample_weight=said.ravel()))
+        except (ValueError, AttributeError) as error:
+            raise DataError(
+                f"--score {self.asked.score} asks for scores of single rows, which stay on the workers: use accuracy, "
+                "balanced_accuracy, f1_macro or another score of predicted labels"
+            ) from error
+
+    @property
+    def choosing(self) -> Choosing:
+        """What a fit is asked for."""
+        return Choosing(self.asked.folds, self.asked.seed, self, self.score, GRID, f"{self.asked}")
+
+
 def _learn(
-    model: Any, engine: Any, summaries: Any, encoding: TableEncoding, request: Request, progress: Callable[[str], None]
+    model: Any,
+    engine: Any,
+    summaries: Any,
+    encoding: TableEncoding,
+    request: Request,
+    rule: _Rule | None,
+    progress: Callable[[str], None],
 ) -> None:
     from sklearn.exceptions import ConvergenceWarning
 
@@ -224,9 +272,11 @@ def _learn(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # the summary says what is proven
-            learn(model, engine, summaries, names=encoding.names, checkpoint=request.checkpoint, told=told)
+            asked: dict[str, Any] = dict(names=encoding.names, checkpoint=request.checkpoint, told=told)
+            learn(model, engine, summaries, choosing=None if rule is None else rule.choosing, **asked)
     except NotInMemoryError as error:
-        raise DataError(f"{error}: leave out --dask and --spark, or say another --loss or --l1-ratio 0") from error
+        why = str(error).partition(":")[0]
+        raise DataError(f"{why}: say --loss squared_hinge, or leave out --dask and --spark") from error
 
 
 def _no_folds(train: Any, test: Any) -> tuple[Any, Any]:
