@@ -112,6 +112,7 @@ def test_what_test_rows_have_tells_nothing_of_the_encoding(folder, tmp_path):
 def test_an_unfinished_fit_of_another_share_is_not_gone_on_with_and_one_of_the_same_is(folder, tmp_path):
     asked = dict(target="bought", max_memory=10**10, output=tmp_path / "m.json", seed=4)
     first = fit_in_parts(Request(str(folder / "two.csv"), test_share=0.3, **asked))  # nobody removes its folder
+    first.folder.release()  # as when its process ends
     with pytest.raises(DataError, match=r"--test-share was 0\.3 and is now 0\.2"):
         fit_in_parts(Request(str(folder / "two.csv"), test_share=0.2, **asked))
     with pytest.raises(DataError, match=r"--test-share was 0\.3 and is now not given"):

@@ -27,7 +27,7 @@ from .rows import (
     whole_packs,
 )
 from .softmax import SoftmaxSums
-from .workers import VISIT_IN_NUMBERS, WORTH_A_THREAD, at_most_threads, in_threads, one_thread, threads
+from .workers import VISIT_IN_NUMBERS, WORTH_A_THREAD, at_most_threads, helpers, in_threads, one_thread, threads
 
 __all__ = [
     "PACK",
@@ -44,6 +44,7 @@ __all__ = [
     "compiled_name",
     "conjugate_sum",
     "gram_descent",
+    "helpers",
     "in_threads",
     "interleaved",
     "is_sparse",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
+from typing import Any
 
+from .. import _threads
 from .loading import kernels
 
 #: More threads than this are a mistake.
@@ -66,12 +68,36 @@ def threads_for(work: int, enough: int = WORTH_A_THREAD) -> int:
     return threads() if work >= enough else 1
 
 
+class _Here(Executor):
+    """Does what it is given at once, in the thread that asks."""
+
+    def submit(self, task: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        done: Future[Any] = Future()
+        try:
+            done.set_result(task(*args, **kwargs))
+        except BaseException as error:  # noqa: BLE001  told to whoever asks for the result, as by any executor
+            done.set_exception(error)
+        return done
+
+
+def helpers(count: int) -> Executor:
+    """Return so many threads, or, where there is no room for them, what does their work in the one that asks.
+
+    Examples
+    --------
+    >>> with helpers(2) as pool:
+    ...     pool.submit(len, "abc").result()
+    3
+    """
+    return ThreadPoolExecutor(count) if _threads.is_room(count) else _Here()
+
+
 def in_threads(body: Callable[[int], None], items: Sequence[int]) -> None:
     """Call `body` for each item, in as many threads as the kernels use: for work that NumPy does without the GIL."""
     if threads() == 1 or len(items) == 1:
         for item in items:
             body(item)
         return
-    with ThreadPoolExecutor(threads()) as pool:
+    with helpers(threads()) as pool:
         for _ in pool.map(body, items):
             pass

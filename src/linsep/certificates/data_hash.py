@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .._core import is_sparse, threads
+from .._core import helpers, is_sparse, threads
 from .._labels import coded
 from .._types import FloatArray, IntArray
 from .._words import many
@@ -165,7 +165,7 @@ class RowsHash:
                 _update(self._values, x, "<f8")
             return
         # Two threads, because hashing lets go of the interpreter; each takes the parts in their order.
-        with ThreadPoolExecutor(1) as one, ThreadPoolExecutor(1) as two:
+        with helpers(1) as one, helpers(1) as two:
             other = two if threads() > 1 else one
             before: list[Future[None]] = []
             for counts, j, x in _parts(X):

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from .speech import for_commands, note, print_json
-from .startup import defer, end_in_time, is_plain, leave_out
+from .startup import check_addresses, defer, end_in_time, is_plain, leave_out
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -32,6 +32,11 @@ EXTRAS = {
     **{"onnx": "onnx", "matplotlib": "plot", "python_calamine": "excel"},
     **{"starlette": "play", "uvicorn": "play", "websockets": "play"},
 }
+#: What Python, the loader of libraries, pyarrow and this command say where a limit on addresses leaves no room.
+NO_ROOM = (
+    *("can't start new thread", "failed to map segment", "Cannot allocate memory", "Failed to launch worker thread"),
+    *("Resource temporarily unavailable", "ulimit -v"),
+)
 #: An exit code above this stands for a signal, as in shells.
 SIGNALLED = 128
 
@@ -85,6 +90,7 @@ def main() -> int:
     warnings.showwarning = lambda message, category, *where, **more: note(f"warning: {for_commands(message)}")
     try:
         words = [word for word in sys.argv[1:] if word != "--debug"]
+        check_addresses()
         code = _app()(words, print_error=False, exit_on_error=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -155,14 +161,15 @@ def _explain(error: Exception) -> str:
     """Return one line for the user: what was wrong, and what to do where it is not the data."""
     if isinstance(error, ModuleNotFoundError) and (extra := EXTRAS.get((error.name or "").partition(".")[0])):
         return f"{error.name} is not installed, which this command needs: pip install 'linsep[{extra}]'"
+    if any(words in str(error) for words in NO_ROOM):
+        return f"not enough memory ({error}); free some, raise the limit (ulimit -v), or set LINSEP_NUM_THREADS=1"
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, OSError) and error.strerror:
         return f"{error.strerror}; the output is not complete"
     if isinstance(error, MemoryError):
-        return (
-            f"not enough memory ({error}); fit a long file with --max-memory, or use fewer columns or a lower --degree"
-        )
+        found = f" ({error})" if str(error) else ""
+        return f"not enough memory{found}; fit a long file with --max-memory, or use fewer columns or a lower --degree"
     if isinstance(error, OSError | ValueError):
         return _in_options(for_commands(error))
     if type(error).__module__.startswith("cyclopts"):

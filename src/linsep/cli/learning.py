@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import numpy as np
 from cyclopts import Parameter
 
+from .._core import helpers
 from .._words import many
 from .fit_options import (
     CHOOSING,
@@ -172,7 +172,7 @@ def _fit_in_memory(
 
     n, d = examples.X.shape
     waiting.on(f"fitting {many(n, 'row')}, {many(d, 'feature')}")
-    with ThreadPoolExecutor(1) as pool:  # beside the fit, which leaves a processor idle now and then
+    with helpers(1) as pool:  # beside the fit, which leaves a processor idle now and then
         hashed = None if output is None else pool.submit(training.hashed, examples)
         suspicious = pool.submit(training.doubts, examples, model)
         spread = pool.submit(deviations, examples.X)
@@ -230,6 +230,7 @@ def _fit_in_parts(
         note(remark)
     if found.interrupted and found.folder.lasting:
         note(f"interrupted: this is the best so far. The same command goes on from {found.folder.folder}")
+        found.folder.release()
     else:
         found.folder.remove()
     return _print_fit(found.facts, found.model, found.choice, output, json, found.measured)

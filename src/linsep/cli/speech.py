@@ -10,6 +10,8 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from .._threads import is_room
+
 #: What the library says in terms of its parameters, and what that is for somebody who typed a command.
 PHRASES = (
     (
@@ -135,7 +137,8 @@ class Waiting:
                 return
             self._timer = threading.Timer(self._patience, self._show)
             self._timer.daemon = True
-            self._timer.start()
+            if is_room():
+                self._timer.start()
 
     def share(self, what: str, done: int, total: int) -> None:
         """Tell what is going on, how much of it is done, at what rate and, if there is a total, how long it takes."""

@@ -18,10 +18,14 @@ from importlib.abc import MetaPathFinder
 from threading import RLock, Thread
 from typing import Any
 
+from .._threads import address_limit, is_room
+
 #: Turns off what starts and ends a command quickly.
 PLAIN = "LINSEP_PLAIN_START"
 #: Seconds that a command has to clean up after a signal.
 GRACE = 1.5
+#: Bytes of addresses below which it is luck whether a command ends: the packages and their threads take most of them.
+LEAST = 1 << 30
 
 
 def is_plain() -> bool:
@@ -50,7 +54,20 @@ def end_in_time(*signals: int) -> None:
                 ctypes.CDLL(None).signal(number[0], None)  # which Python allows its main thread alone
                 os.kill(os.getpid(), number[0])
 
-    Thread(target=listen, name="linsep-signals", daemon=True).start()
+    if is_room():
+        Thread(target=listen, name="linsep-signals", daemon=True).start()
+
+
+def check_addresses() -> None:
+    """Raise where this process may use fewer addresses than any command takes.
+
+    There libraries fail while they are loaded, each in its own way: some end the process, some wait for ever.
+    """
+    limit = address_limit()
+    if limit is not None and limit < LEAST:
+        raise MemoryError(
+            f"ulimit -v leaves this process {limit >> 20:,} MB of addresses, and {LEAST >> 20:,} are needed"
+        )
 
 
 def defer(name: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 from pyarrow import ipc, parquet
 from scipy import sparse
 
-from .._core import is_sparse
+from .._core import helpers, is_sparse
 from .csv_text import Dialect, Header, check_names, check_width, header_of, line_of, read_csv, sniff, stream_csv
 from .excel import read_excel
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
@@ -278,7 +277,7 @@ def stream(
 
 def _one_ahead(items: Iterator[T]) -> Iterator[T]:
     """Yield the same items, each of which is made in another thread while one works on the last."""
-    with ThreadPoolExecutor(1) as maker:
+    with helpers(1) as maker:
         coming = maker.submit(next, items, None)
         while (item := coming.result()) is not None:
             coming = maker.submit(next, items, None)

@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .._atomic_file import write_atomically
-from .._core import Rows, is_sparse
+from .._core import Rows, helpers, is_sparse
 from .._types import FloatArray, IntArray
 from ..objective.examples import Block, InBlocks
 from .sources import DataError
@@ -151,7 +150,7 @@ class Scratch(InBlocks):
         with (
             (self.folder / ROWS).open("rb", buffering=0) as rows,
             (self.folder / CODES).open("rb") as codes,
-            ThreadPoolExecutor(1) as reader,
+            helpers(1) as reader,
         ):
 
             def fetch(place: int) -> None:

@@ -6,12 +6,13 @@ Planes over the same examples (one class against the rest) share their reduction
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import wait
 from dataclasses import dataclass, replace
 from threading import Event
 from typing import Any
 
 from .. import _core
+from .._core import helpers
 from .._types import FloatArray
 from ..certificates.gap.rounding import rounding
 from ..objective.duality import share
@@ -193,7 +194,7 @@ class _Run:
             with _core.one_thread():
                 return self.solve(share)
 
-        with ThreadPoolExecutor(min(n_jobs, len(shares))) as pool:
+        with helpers(min(n_jobs, len(shares))) as pool:
             tasks = [pool.submit(alone, share) for share in shares]
             try:
                 # A signal may land in a worker; the main thread hears of it when it next wakes.

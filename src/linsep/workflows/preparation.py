@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from importlib import import_module
@@ -15,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .._core import helpers
 from .._labels import coded
 from .._types import BoolArray, FloatArray, IntArray
 from .._words import many, phrase
@@ -290,7 +290,7 @@ def _while_loading(work: Callable[[], T], *more: str) -> T:
 
     The work may not load any of it too: two threads that load the same package may each see half of it.
     """
-    with ThreadPoolExecutor(1) as pool:
+    with helpers(1) as pool:
         working = pool.submit(work)
         for module in ("linsep.estimators", "linsep.persistence.model_file", *more):
             import_module(module)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +21,8 @@ from ..data.sources import DataError
 #: What the folder is called beside the model.
 ENDING = ".partial"
 IDENTITY, PREPARED, STATE, RESULTS = "run.json", "prepared.json", "state.json", "results.json"
+#: Locked by the process that fits, which it names.
+LOCK = "lock"
 #: How much of either end of a file is hashed.
 END = 1 << 20
 
@@ -51,14 +55,20 @@ class Unfinished:
     """
 
     def __init__(self, output: Path | None, scratch: Path | None, run: dict[str, Any], *, resume: bool) -> None:
-        self.lasting = output is not None
+        self.lasting, self._held = output is not None, None
         if output is None:
             self.folder = Path(tempfile.mkdtemp(prefix="linsep-", suffix=ENDING, dir=scratch))
         else:
             self.folder = (scratch or output.parent) / f"{output.name}{ENDING}"
-        self.resumed = self.lasting and resume and self._same(run)
-        if not self.resumed:
-            self._begin(run)
+            self._check_ours()
+        self._held = self._locked() if self.lasting else None
+        try:
+            self.resumed = self.lasting and resume and self._same(run)
+            if not self.resumed:
+                self._begin(run)
+        except BaseException:
+            self.release()
+            raise
 
     def _same(self, run: dict[str, Any]) -> bool:
         """Whether the folder is of this run; raise if it is of another."""
@@ -76,22 +86,49 @@ class Unfinished:
             )
         return True
 
-    def _begin(self, run: dict[str, Any]) -> None:
-        if (
-            self.folder.exists()
-            and any(self.folder.iterdir())
-            and not (self.folder / IDENTITY).exists()
-            and self.lasting
-        ):
+    def _check_ours(self) -> None:
+        """Raise where something else than a fit has made the folder."""
+        found = {path.name for path in self.folder.iterdir()} if self.folder.exists() else set()
+        if found and not found & {IDENTITY, LOCK}:
             raise DataError(f"{self.folder}: the folder is there, but no fit made it; move it, or write elsewhere: -o")
-        self.remove()
+
+    def _locked(self) -> Any:
+        """Return the open file by which no other fit takes this folder; raise where one has it.
+
+        The system unlocks it when this process ends, however that is: nothing of a dead one is in the way.
+        """
+        while True:
+            with disk_errors(self.folder):
+                self.folder.mkdir(parents=True, exist_ok=True)
+                file = (self.folder / LOCK).open("a+")
+            if not _lock(file):
+                file.seek(0)
+                who = file.read().strip() or "another process"
+                file.close()
+                raise DataError(f"{self.folder}: {who} is fitting there; wait until it ends, or write elsewhere: -o")
+            if (self.folder / LOCK).exists() and os.path.samestat(os.fstat(file.fileno()), os.stat(self.folder / LOCK)):
+                file.truncate(0)
+                print(f"process {os.getpid()} of {platform.node() or 'this machine'}", file=file, flush=True)
+                return file
+            file.close()  # of a folder that its fit has deleted meanwhile
+
+    def _begin(self, run: dict[str, Any]) -> None:
+        self._clear()
         try:
             with disk_errors(self.folder):
-                self.folder.mkdir(parents=True)
+                self.folder.mkdir(parents=True, exist_ok=True)
                 write_atomically(self.folder / IDENTITY, json.dumps(run).encode())
         except BaseException:
             self.remove()
             raise
+
+    def _clear(self) -> None:
+        """Delete all but the lock."""
+        for path in list(self.folder.iterdir()) if self.folder.exists() else []:
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            elif path.name != LOCK:
+                path.unlink(missing_ok=True)
 
     def _read(self, name: str) -> Any:
         path = self.folder / name
@@ -141,11 +178,34 @@ class Unfinished:
             goes_on = lacks_room or not isinstance(error, Exception)
             if not (self.lasting and goes_on and self.prepared is not None):
                 self.remove()
+            self.release()
             raise
 
     def remove(self) -> None:
         """Delete everything: the model is written, or nobody will ask again."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        with suppress(OSError):  # another fit may begin there as soon as the lock is gone
+            self._clear()
+            (self.folder / LOCK).unlink(missing_ok=True)
+            self.folder.rmdir()
+        self.release()
+
+    def release(self) -> None:
+        """Let another process go on from the folder."""
+        if self._held is not None:
+            self._held.close()
+
+
+def _lock(file: Any) -> bool:
+    """Lock a file for this process, where the system knows how to; return False where another one has it."""
+    try:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # Windows, or a file system without locks: as careful as one can be there
+        return True
+    return True
 
 
 class Place:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import ClassVar, NamedTuple
@@ -12,7 +12,7 @@ import numpy as np
 
 from ... import stopping
 from ..._checks import check_choice, check_count
-from ..._core import PACK, threads, whole_packs
+from ..._core import PACK, helpers, threads, whole_packs
 from ..._types import FloatArray, IntArray
 from ...history import History, Record
 from ...objective.examples import InMemory
@@ -424,7 +424,7 @@ def evaluated(
         for now in snapshots:
             yield now, evaluate(now)
         return
-    with ThreadPoolExecutor(1) as helper:
+    with helpers(1) as helper:
         waiting: tuple[Snapshot, Future[Measures]] | None = None
         for now in snapshots:
             if waiting is not None:

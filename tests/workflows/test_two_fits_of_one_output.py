@@ -1,0 +1,85 @@
+"""Two fits in blocks that write the same model: the second is told of the first, unless that is dead."""
+
+import os
+import signal
+
+import pytest
+
+from linsep.data.sources import DataError
+from linsep.workflows.unfinished import LOCK, Unfinished
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="takes a process that shares what is loaded")
+
+RUN = {"linsep": "1", "data": {}, "settings": {}}
+
+
+def begun(tmp_path, run=RUN, resume=True):
+    return Unfinished(tmp_path / "m.json", None, run, resume=resume)
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another process that is fitting."""
+    hears, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        try:
+            kept = begun(tmp_path)
+            kept.prepare({"rows": 3})
+            os.write(told, b"x")
+            signal.pause()
+        finally:
+            os._exit(1)
+    os.read(hears, 1)
+    yield pid
+    os.kill(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_the_second_is_told_who_is_fitting_and_harms_nothing(tmp_path, other, resume):
+    with pytest.raises(DataError, match=rf"m\.json\.partial: process {other} of .* is fitting there; wait"):
+        begun(tmp_path, resume=resume)
+    assert (tmp_path / "m.json.partial" / "prepared.json").exists()
+
+
+def test_a_fit_that_died_is_gone_on_with(tmp_path):
+    pid = os.fork()
+    if pid == 0:
+        try:
+            begun(tmp_path).prepare({"rows": 3})
+            os.kill(os.getpid(), signal.SIGKILL)
+        finally:
+            os._exit(1)
+    os.waitpid(pid, 0)
+    again = begun(tmp_path)
+    assert again.resumed
+    assert again.prepared == {"rows": 3}
+    again.remove()
+    assert not again.folder.exists()
+
+
+def test_what_is_removed_or_released_is_free(tmp_path):
+    first = begun(tmp_path)
+    first.release()
+    second = begun(tmp_path)
+    with pytest.raises(DataError, match=f"process {os.getpid()}"):
+        begun(tmp_path)
+    second.remove()
+    begun(tmp_path).remove()
+
+
+def test_an_unfinished_fit_of_other_settings_is_not_held_by_whom_it_refuses(tmp_path):
+    begun(tmp_path).release()
+    for _ in range(2):
+        with pytest.raises(DataError, match="an unfinished fit of another version"):
+            begun(tmp_path, run=RUN | {"linsep": "2"})
+    begun(tmp_path).remove()
+
+
+def test_a_folder_that_no_fit_made_is_left_alone(tmp_path):
+    (tmp_path / "m.json.partial").mkdir()
+    (tmp_path / "m.json.partial" / "mine").write_text("x")
+    with pytest.raises(DataError, match="no fit made it"):
+        begun(tmp_path)
+    assert not (tmp_path / "m.json.partial" / LOCK).exists()
