@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,9 @@ import pyarrow as pa
 from pyspark.ml.linalg import Vectors
 from pyspark.sql import SparkSession
 
+from linsep.cluster import fitting
+from linsep.cluster.choosing import Choosing
+from linsep.cluster.examples import OnCluster
 from linsep.cluster.fitting import PartitionError
 from linsep.data.encoding import TableEncoding
 from linsep.spark import LeastSquaresClassifier, LinearSVC, LogisticRegression, blocks, verify
@@ -216,6 +220,14 @@ def test_tables_with_text_and_gaps_are_encoded_as_on_one_machine(spark):
     assert collected(model.predict(df.where("row < 0"))).empty
 
 
+def test_C_is_chosen_over_the_partitions(kept, monkeypatch):
+    monkeypatch.setattr(fitting, "Choosing", partial(Choosing, 2, grid=(1e-4, 0.1)))  # a round is dear here
+    model = LogisticRegression(C="auto").fit(kept)
+    assert model.scores_.shape == (2, 2)
+    assert model.Cs_[np.argmax(model.scores_.mean(axis=0))] == model.C_
+    assert verify(model, kept)
+
+
 def test_empty_and_skewed_partitions(spark, table):
     """One row, none, all but one of the others, and the last."""
     pieces = [slice(0, 1), slice(1, 1), slice(1, 3999), slice(3999, 4000)]
@@ -257,6 +269,43 @@ def test_what_is_lost_on_the_way_changes_no_bit(spark, kept, bits, name, when, l
 
     assert same_bits(kind(**settings).fit(kept, progress=progress), bits[name])
     assert len(seen) > when
+
+
+def test_a_process_that_is_killed_inside_a_task_changes_no_bit(spark, kept, bits, tmp_path, monkeypatch):
+    """While it computes a partition, and while it sums over one in a round of a fit."""
+
+    def killed_once(flag):  # in here: the executors know nothing of this module
+        try:
+            os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return
+        os.kill(os.getpid(), signal.SIGKILL)
+
+    flag = str(tmp_path / "while computing")
+
+    def rows(k):
+        killed_once(flag)
+        rng = np.random.default_rng(k)
+        return [(float(rng.normal()), int(rng.integers(2))) for _ in range(50)]
+
+    df = spark.createDataFrame(spark.sparkContext.parallelize(range(3), 3).flatMap(rows), "x double, label int")
+    model = LogisticRegression().fit(df)
+    assert os.path.exists(flag)
+    assert same_bits(model, LogisticRegression().fit(df))
+
+    in_round, passed = str(tmp_path / "in a round"), OnCluster.sum
+
+    def killing(examples, task, blocks=None):
+        def deadly(block):
+            if block.first:  # some partitions have been summed over by then
+                killed_once(in_round)
+            return task(block)
+
+        return passed(examples, deadly if examples._number == 4 else task, blocks)
+
+    monkeypatch.setattr(OnCluster, "sum", killing)
+    assert same_bits(LinearSVC(C=0.1).fit(kept), bits["hinge"])
+    assert os.path.exists(in_round)
 
 
 def test_a_lost_driver_goes_on_from_its_checkpoint(kept, bits, tmp_path):
