@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -15,22 +15,35 @@ FLAGS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fn
 
 
 def build(folder: Path) -> Path:
-    """Copy the package into a folder, with kernels that watch what they do; return where to import it from."""
+    """Copy the package into a folder, with kernels that watch what they do; return where to import it from.
+
+    What was compiled before stays there, and is compiled again where a source is newer.
+    """
     import nanobind
 
+    folder.mkdir(parents=True, exist_ok=True)
     package = folder / "linsep"
-    ignore = shutil.ignore_patterns("*.so", "__pycache__")
-    shutil.copytree(ROOT / "src" / "linsep", package, ignore=ignore)
+    shutil.rmtree(package, ignore_errors=True)
+    shutil.copytree(ROOT / "src" / "linsep", package, ignore=shutil.ignore_patterns("*.so", "__pycache__"))
     core, extension = package / "_core", sysconfig.get_config_var("EXT_SUFFIX")
     library = Path(nanobind.source_dir()) / "nb_combined.cpp"
     include = [nanobind.include_dir(), str(Path(nanobind.__file__).parent / "ext" / "robin_map" / "include")]
     paths = [f"-I{path}" for path in (*include, sysconfig.get_path("include"))]
     common = [os.environ.get("CXX", "g++"), *FLAGS, "-std=c++17", "-fPIC", "-fopenmp-simd", *paths]
-    objects = []
-    for source in [library, *sorted(core.glob("*.cpp"))]:
-        objects.append(folder / f"{source.stem}.o")
-        own = [] if source == library else ["-DLINSEP_MODULE=_kernels"]
-        subprocess.run([*common, "-DNB_DOMAIN=sanitized", *own, "-c", str(source), "-o", str(objects[-1])], check=True)
+    newest = max(path.stat().st_mtime for path in core.glob("*.?pp"))
+    sources = [library, *sorted(core.glob("*.cpp"))]
+    objects = [folder / f"{source.stem}.o" for source in sources]
+
+    def compiled(source: Path, target: Path) -> None:
+        if target.exists() and target.stat().st_mtime > newest:
+            return
+        own = ["-DNB_DOMAIN=sanitized", *([] if source == library else ["-DLINSEP_MODULE=_kernels"])]
+        whole = target.with_suffix(".part")  # an object that a cut run has left is none
+        subprocess.run([*common, *own, "-c", str(source), "-o", str(whole)], check=True)
+        whole.replace(target)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(compiled, sources, objects))
     target = core / f"_kernels{extension}"
     subprocess.run([*common, "-shared", *map(str, objects), "-o", str(target), "-lpthread"], check=True)
     return folder
@@ -42,14 +55,13 @@ def sanitized(arguments: list[str]) -> int:
     library = Path(found.stdout.strip())
     if not library.is_absolute():
         raise SystemExit("this compiler has no AddressSanitizer")
-    with tempfile.TemporaryDirectory() as folder:
-        environment = os.environ | {
-            "PYTHONPATH": str(build(Path(folder))),
-            "LD_PRELOAD": str(library),
-            # Python itself never gives all memory back.
-            "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
-            "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
-            "LINSEP_KERNELS": "baseline",
-            "LINSEP_SANITIZED": "1",
-        }
-        return subprocess.run([sys.executable, *arguments], env=environment, check=False).returncode
+    environment = os.environ | {
+        "PYTHONPATH": str(build(ROOT / "build" / "sanitized")),
+        "LD_PRELOAD": str(library),
+        # Python itself never gives all memory back.
+        "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
+        "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
+        "LINSEP_KERNELS": "baseline",
+        "LINSEP_SANITIZED": "1",
+    }
+    return subprocess.run([sys.executable, *arguments], env=environment, check=False).returncode
