@@ -4,12 +4,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
 from linsep.arithmetic.compensated import column_sums, two_product, two_sum
-from linsep.arithmetic.enclosure import combination, sharpened
+from linsep.arithmetic.enclosure import blocks, combination, sharpened
 from linsep.penalties import L1, L2
 
 numbers = st.floats(-1e100, 1e100).filter(lambda a: a == 0 or abs(a) > 1e-100)
@@ -51,3 +52,17 @@ def test_sums_that_are_good_enough_are_left_alone():
     again = sharpened(X, u, v, radius, L2(), 1.0)
     assert again[0] is v
     assert again[1] is radius
+
+
+@pytest.mark.parametrize("form", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
+@pytest.mark.parametrize("n", [0, 1, 4096, 9000])
+def test_blocks_of_sparse_rows_are_all_rows_and_one_of_all_is_no_copy(form, n):
+    rng = np.random.default_rng(0)
+    dense, end = rng.standard_normal((n, 7)) * (rng.random((n, 7)) < 0.3), 0
+    X = form(dense)
+    for part, block in blocks(X):
+        assert part.start == end
+        end = part.stop
+        np.testing.assert_array_equal(block.toarray(), dense[part])
+        assert X.format == "csc" or n not in (1, 4096) or X.nnz == 0 or np.shares_memory(block.data, X.data)
+    assert end == n

@@ -173,7 +173,16 @@ def blocks(X: Any, *, dense: bool = False) -> Iterator[tuple[slice, Any]]:
         return
     for first in range(0, X.shape[0], size):
         part = slice(first, min(first + size, X.shape[0]))
-        yield part, X[part].astype(np.float64, copy=False)
+        yield part, _rows_of(X, part).astype(np.float64, copy=False)
+
+
+def _rows_of(X: Any, part: slice) -> Any:
+    """Return rows that follow each other; of a CSR matrix at most copied as a whole, not row by row as SciPy's are."""
+    if not is_sparse(X) or X.format != "csr":
+        return X[part]
+    start = X.indptr[part.start : part.stop + 1]
+    entries = slice(start[0], start[-1])
+    return type(X)((X.data[entries], X.indices[entries], start - start[0]), shape=(len(start) - 1, X.shape[1]))
 
 
 def sizes(X: Any) -> Any:
