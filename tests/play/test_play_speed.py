@@ -3,6 +3,8 @@
 Every test prints what it has measured (`pytest -s`); the bounds are those that a busy machine of a test run can meet.
 """
 
+import base64
+import io
 import json
 import time
 
@@ -110,3 +112,70 @@ def test_playing_2000_points_drops_no_frames(browser, address):
     )
     assert drawn > 0
     assert 1000 / times.mean() > 15
+
+
+def test_the_first_paint_and_the_first_answer_come_soon(browser, address):
+    taken = []
+    for _ in range(3):
+        with browser.open(address, width=1280, height=900) as page:
+            page.wait_for(READY)
+            paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+            taken.append((paint, page.evaluate("play.ready")))
+    paint, ready = np.median(taken, axis=0)
+    print(f"first paint after {paint:.0f} ms, interactive (its film is there, and plays) after {ready:.0f} ms")
+    assert paint < 3000
+    assert ready < 6000
+
+
+def parquet(n):
+    """Return the bytes of a Parquet file with so many rows, in base 64."""
+    import pyarrow
+    from pyarrow import parquet
+
+    X, positive = cloud(n, apart=0.7)
+    table = pyarrow.table({"across": X[:, 0], "up": X[:, 1], "kind": np.array(["no", "yes"])[positive]})
+    parquet.write_table(table, kept := io.BytesIO())
+    return base64.b64encode(kept.getvalue()).decode()
+
+
+DROP = """(async () => {
+  const data = new DataTransfer(), bytes = Uint8Array.from(atob(kept), one => one.charCodeAt(0));
+  data.items.add(new File([bytes], "many.parquet"));
+  document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+})()"""
+DRAWN = """(async () => {
+  const taken = [], { player, zoom, shown } = play, frame = () => new Promise(go => requestAnimationFrame(go));
+  for (let k = 0; k < 30; k++) {
+    const begun = performance.now();
+    %s
+    await frame();
+    await frame();
+    taken.push((performance.now() - begun) / 2);
+  }
+  return taken;
+})()"""
+
+
+def test_50_000_points_of_a_dropped_file_pan_play_and_scrub(browser, address):
+    with browser.open(address, width=1280, height=900) as page:
+        page.wait_for(READY)
+        page.evaluate(f"globalThis.kept = {json.dumps(parquet(50_000))}; 0")
+        begun = time.monotonic()
+        page.evaluate(DROP)
+        page.wait_for("play.state.file !== null && !play.shown.stale && play.shown.film.total === 50000", seconds=60)
+        shown = time.monotonic() - begun
+        page.evaluate("play.player.pause()")
+        assert "many.parquet: 50,000 rows" in page.text("#file-says")
+        assert "5,000 of 50,000 examples are drawn" in page.text("#notes")
+        pan = page.evaluate(DRAWN % "zoom.pan([0.01 * (k % 2 ? 1 : -1), 0]);")
+        count = page.evaluate("play.shown.film.frames.step.length")
+        scrub = page.evaluate(DRAWN % f"player.go(Math.floor(k / 30 * {count}));")
+        times = np.diff(page.evaluate(PLAY))
+        assert page.evaluate("play.player.state.frame") > 0
+        assert page.problems == []
+    print(
+        f"50,000 points: {shown:.1f} s from the drop to the film, {np.median(pan):.0f} ms a frame of panning, "
+        f"{np.median(scrub):.0f} ms of scrubbing, {1000 / times.mean():.0f} frames a second while it plays"
+    )
+    assert max(np.median(pan), np.median(scrub)) < 300
+    assert 1000 / times.mean() > 5

@@ -400,6 +400,7 @@ async function start() {
   const files = new FilePanel(link, showFile);
   listen();
   await open(location.hash);
+  globalThis.play.ready = performance.now();
   if (server.file && !location.hash.includes("points=")) files.offer(server.file);
   document.documentElement.dataset.ready = "yes";
 }
