@@ -30,7 +30,7 @@ from pathlib import Path  # noqa: E402
 
 from fuzzing import arrays, files, models  # noqa: E402
 from fuzzing.running import Target, case_of, run  # noqa: E402
-from fuzzing.sanitizing import sanitized  # noqa: E402
+from fuzzing.sanitizing import look_there, sanitized  # noqa: E402
 
 TARGETS = {
     "readers": Target(files.readers, files.read),
@@ -56,6 +56,8 @@ def main() -> int:
     chosen = parser.parse_args()
     if chosen.sanitize and "LINSEP_SANITIZED" not in os.environ:
         return sanitized(sys.argv)
+    if chosen.sanitize:
+        look_there()
     target = TARGETS[chosen.target]
     if chosen.only is not None:
         case = case_of(chosen.target, target, chosen.only)

@@ -49,15 +49,30 @@ def build(folder: Path) -> Path:
     return folder
 
 
+def _library(name: str) -> Path:
+    found = subprocess.run(["g++", f"-print-file-name={name}"], capture_output=True, text=True, check=True)
+    return Path(found.stdout.strip())
+
+
+def look_there() -> None:
+    """Import linsep from where these kernels are, also where it is installed to be edited, by a finder of its own."""
+    sys.meta_path[:] = [finder for finder in sys.meta_path if type(finder).__name__ != "ScikitBuildRedirectingFinder"]
+    from linsep._core import loading
+
+    place = Path(str(getattr(loading.compiled, "__file__", None)))
+    if ROOT / "build" / "sanitized" not in place.parents:
+        raise SystemExit(f"the kernels in use are not those with sanitizers: {place}")
+
+
 def sanitized(arguments: list[str]) -> int:
     """Run a command again with those kernels; where the compiler has no sanitizers, say so and fail."""
-    found = subprocess.run(["g++", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True)
-    library = Path(found.stdout.strip())
+    library = _library("libasan.so")
     if not library.is_absolute():
         raise SystemExit("this compiler has no AddressSanitizer")
     environment = os.environ | {
         "PYTHONPATH": str(build(ROOT / "build" / "sanitized")),
-        "LD_PRELOAD": str(library),
+        # Beside it what throws: Python itself is no C++, and the sanitizer looks for it once, at the start.
+        "LD_PRELOAD": f"{library} {_library('libstdc++.so.6')}",
         # Python itself never gives all memory back.
         "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1:allocator_may_return_null=1",
         "UBSAN_OPTIONS": "print_stacktrace=1:halt_on_error=1",
