@@ -389,11 +389,29 @@ def test_lengths_by_a_root_of_a_sum_that_was_rounded_are_rounded_up(shift):
         assert all(length(exact, row) <= one for row, one in zip(at.rows, said, strict=True))
 
 
-def test_products_that_all_but_cancel_are_rounded_up():
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_products_that_all_but_cancel_are_rounded_up(form):
     rng = np.random.default_rng(0)
     X, S = rng.normal(size=(50, 2)), rng.normal(size=(1, 3))
     X[:, 1] = -(X[:, 0] * S[0, 0] + S[0, 2]) / S[0, 1]
-    said = metrics.lengths_by(S, Rows(X), np.sqrt((X**2).sum(axis=1)), True)
+    said = metrics.lengths_by(S, Rows(form(X)), np.sqrt((X**2).sum(axis=1)), True)
     for (x, z), one in zip(X, said, strict=True):
         a, b, c = map(Fraction, S[0])
         assert abs(a * Fraction(x) + b * Fraction(z) + c) <= Fraction(one)
+
+
+@pytest.mark.parametrize("spread", [1.0, 1e4, 1e7])
+def test_squares_of_sparse_rows_are_no_further_off_than_is_said(spread):
+    """Of long rows in an inverse with a short axis, whose squares are what is left of much larger ones."""
+    rng = np.random.default_rng(0)
+    X = np.where(rng.random((40, 5)) < 0.6, rng.normal(size=(40, 5)), 0.0)
+    S = rng.normal(size=(6, 6)) * [1.0, spread, spread, 1.0, 1.0, 1.0]
+    X[:, 2] = -X[:, 1] * S[0, 1] / S[0, 2]
+    norms = np.sqrt((X**2).sum(axis=1))
+    squares, off = metrics.squares_by(S, rows := Rows(sparse.csr_array(X)), norms, True)
+    lengths = metrics.lengths_by(S, rows, norms, True)
+    for x, square, far, said in zip(X, squares, off, lengths, strict=True):
+        products = [sum(Fraction(a) * Fraction(b) for a, b in zip(line, [*x, 1.0], strict=True)) for line in S]
+        exact = sum(one**2 for one in products)
+        assert abs(exact - Fraction(square)) <= Fraction(far)
+        assert exact <= Fraction(said) ** 2 <= exact * Fraction(1.0001) + Fraction(1e-20)

@@ -19,12 +19,16 @@ def test_products_equal_those_of_numpy_and_of_the_reference(kernels, n, d, seed,
     X = matrix(rng, n, d, kind, dtype)
     dense, w, u = as_double(X), rng.standard_normal((count, d)), rng.standard_normal(n)
     expected = dense @ w.T, dense.T @ u, (dense**2).sum(axis=1)
+    ones, G = np.hstack([dense, np.ones((n, 1))]), rng.standard_normal((d + 1, d + 1))
+    G += G.T
     for module in (kernels, reference):
         products = np.full((n, count), np.nan), np.full(d, np.nan), np.full(n, np.nan)
         first, extra = (X, ()) if module is reference else (handle(module, X), (2,))
         module.matvec(first, w, products[0], *extra)
         module.rmatvec(first, u, products[1], *extra)
         module.squared_norms(first, products[2], *extra)
+        module.quadratic_forms(first, G, forms := np.full(n, np.nan), *extra)
+        np.testing.assert_allclose(forms, np.einsum("ij,jk,ik->i", ones, G, ones), rtol=1e-10, atol=1e-9)
         for ours, theirs in zip(products, expected, strict=True):
             np.testing.assert_allclose(ours, theirs, rtol=1e-11, atol=1e-12)
 

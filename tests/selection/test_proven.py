@@ -218,6 +218,18 @@ def test_a_stop_that_is_solved_again_replaces_the_first():
     assert replace(fold.point(1.0), C=1.0) == fold.point(1.0)
 
 
+def test_a_metric_serves_on_when_its_stop_is_solved_again():
+    X, y = data(0)
+    fold = folds_of(LogisticRegression(), X, y)[0][0]
+    search, found = Search([fold]), []
+    for tol in (1e-2, 1e-10):
+        search.solve(fold, 1.0, tol)
+        D = fold.objective.s * fold.objective.loss.curvature(fold.stops[0].z)
+        found.append(fold.metrics.near(1.0, D, fold.stops))
+    assert found[0][0] is found[1][0]
+    assert 0.5 < found[1][1] < found[0][1]  # what the other solution has of it, not all
+
+
 def test_columns_that_are_far_from_zero_in_some_folds_only_change_no_score():
     """A fold whose rows say that a column is far from zero must not be solved without its middle alone."""
     rng = np.random.default_rng(0)

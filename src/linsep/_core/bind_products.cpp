@@ -54,6 +54,12 @@ void bind_products(nb::module_ &m) {
         nb::gil_scoped_release release;
         squared_norms(X, out.data(), threads);
     });
+    def_loop(m, "quadratic_forms", {"X", "G", "out", "threads"},
+             [](const auto &X, Table<const double> G, Out out, std::size_t threads) {
+                 require(fits(X.n, out) && fits(X.d + 1, G) && G.shape(1) == X.d + 1, mismatch);
+                 nb::gil_scoped_release release;
+                 quadratic_forms(X, G.data(), out.data(), threads);
+             });
     def_loop(m, "scores", {"X", "W", "b", "out", "threads"},
              [](const auto &X, Table<const double> W, In b, Table<double> out, std::size_t threads) {
                  require(out.shape(1) == W.shape(0), mismatch);

@@ -50,6 +50,25 @@ void squared_norms(const Rows &X, double *out, std::size_t threads) {
     });
 }
 
+// out[i] = [x_i, 1]ᵀ G [x_i, 1] for a symmetric G: of sparse rows as many products as pairs of entries.
+template <class Rows>
+void quadratic_forms(const Rows &X, const double *G, double *out, std::size_t threads) {
+    const std::size_t width = X.d + 1;
+    const double *last = G + X.d * width;
+    threads = useful_threads(X.stored() * (X.stored() / std::max<std::size_t>(X.n, 1) + 1), threads);
+    parallel_for(threads, threads, [&](std::size_t block) {
+        for (std::size_t i = X.n * block / threads; i < X.n * (block + 1) / threads; ++i) {
+            const auto row = X.row(i);
+            double sum = last[X.d];
+            for (std::size_t k = 0; k < row.count(); ++k) {
+                const std::size_t j = row.column(k);
+                sum += row.value(k) * (row.dot(G + j * width) + 2 * last[j]);
+            }
+            out[i] = sum;
+        }
+    });
+}
+
 // -- matrices ---------------------------------------------------------------------------------------------------------
 
 // Columns are taken in packs of four doubles.

@@ -100,6 +100,14 @@ class StoredRows:
             self._norms = norms  # now that it is filled: another thread may be asking
         return self._norms
 
+    def quadratic_forms(self, G: FloatArray) -> FloatArray:
+        """[x, 1]ᵀ G [x, 1] of every row, for a symmetric G of size d + 1."""
+        out = np.empty(self.n)
+        kernels.quadratic_forms(
+            self._handle, np.ascontiguousarray(G), out, self._threads(self.stored // max(self.n, 1) + 1)
+        )
+        return out
+
     def groups(self, codes: IntArray, most: int) -> tuple[IntArray, IntArray] | None:
         """Number the different pairs of row and code: the number of each row, and the row where each comes first.
 

@@ -99,7 +99,7 @@ class Metrics:
     def __init__(self, objective: Objective, held_out: Rows, norms: tuple[FloatArray, FloatArray]) -> None:
         self.objective, self.held_out, self.norms = objective, held_out, norms
         self.factored, self.longest = objective.d <= FACTORED, float(norms[0].max(initial=0.0))
-        self._known: dict[int, Metric | None] = {}
+        self._known: dict[float, Metric | None] = {}
         self._of_stops: tuple[Any, list[Stop]] = None, []
 
     def near(self, C: float, D: FloatArray, stops: list[Stop]) -> tuple[Metric | None, float]:
@@ -123,10 +123,13 @@ class Metrics:
         return self._of_stops[1]
 
     def _metric(self, stop: Stop, anchor: Stop) -> Metric | None:
-        """Return the metric of a stop; None where floats do not tell the inverse."""
-        if stop.number not in self._known:
-            self._known[stop.number] = self._made(stop, anchor)
-        return self._known[stop.number]
+        """Return the metric of a stop; None where floats do not tell the inverse.
+
+        It is known by its own curvatures, so that of a stop which is solved again later serves on.
+        """
+        if stop.C not in self._known:
+            self._known[stop.C] = self._made(stop, anchor)
+        return self._known[stop.C]
 
     def _made(self, stop: Stop, anchor: Stop) -> Metric | None:
         """Make the metric of a stop: its curvatures are what floats say, neither more nor less."""
@@ -210,9 +213,29 @@ def inverse_root(H: FloatArray, terms: int) -> FloatArray | None:
 
 def lengths_by(root: FloatArray, rows: Rows, norms: FloatArray, with_one: bool) -> FloatArray:
     """‖S [x, 1]‖ of each row, rounded up."""
-    X: Any = rows.X
-    products = np.asarray(X @ root[:, : rows.d].T, dtype=np.float64)
+    if rows.is_sparse:
+        squares, off = squares_by(root, rows, norms, with_one)
+        good = off <= WIDER * squares
+        lengths = (np.sqrt(np.maximum(squares + off, 0.0)) + TINY * (norms + 1.0)) * (1.0 + WIDER)
+        if not good.all():  # the square of a length loses twice the digits
+            poor = np.flatnonzero(~good)
+            lengths[poor] = _by_products(root, rows.X[poor], norms[poor], with_one)
+        return np.asarray(lengths)
+    return _by_products(root, rows.X, norms, with_one)
+
+
+def squares_by(root: FloatArray, rows: Rows, norms: FloatArray, with_one: bool) -> tuple[FloatArray, FloatArray]:
+    """‖S [x, 1]‖² of each row by SᵀS, and how far each may be off: γ times the square of ‖S‖ ‖[x, 1]‖."""
+    G = np.zeros((rows.d + 1, rows.d + 1))
+    size = rows.d + with_one
+    G[:size, :size] = root.T @ root
+    off = gamma(3 * rows.d + 32) * float(linalg.norm(root)) ** 2 * (norms**2 + 1.0)
+    return rows.quadratic_forms(G), np.asarray(off * (1.0 + WIDER))
+
+
+def _by_products(root: FloatArray, X: Any, norms: FloatArray, with_one: bool) -> FloatArray:
+    products = np.asarray(X @ root[:, : X.shape[1]].T, dtype=np.float64)
     if with_one:
-        products = products + root[:, rows.d]
-    off = gamma(rows.d + 16) * float(linalg.norm(root)) * (norms + 1.0)
+        products = products + root[:, X.shape[1]]
+    off = gamma(X.shape[1] + 16) * float(linalg.norm(root)) * (norms + 1.0)
     return np.asarray((np.sqrt(np.einsum("ij,ij->i", products, products)) + off) * (1.0 + WIDER))

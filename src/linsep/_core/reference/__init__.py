@@ -20,7 +20,7 @@ from .objective import (
     mixed_conjugates,
     mixed_values,
 )
-from .products import labels, matmat, matvec, probabilities, rmatmat, rmatvec, scores, squared_norms
+from .products import labels, matmat, matvec, probabilities, quadratic_forms, rmatmat, rmatvec, scores, squared_norms
 from .rows import csr, dense, group_rows, has_repeated_entries
 from .softmax import margin_dual_pass, softmax_dual_pass, softmax_evaluate, softmax_product
 from .stochastic import measure, stochastic_steps
@@ -57,6 +57,7 @@ __all__ = [
     "mixed_conjugates",
     "mixed_values",
     "probabilities",
+    "quadratic_forms",
     "rmatmat",
     "rmatvec",
     "scores",

@@ -32,6 +32,14 @@ def squared_norms(X: Any, out: FloatArray, threads: int = 1) -> None:
         out[rows] = np.asarray(squares.sum(axis=1)).ravel()
 
 
+def quadratic_forms(X: Any, G: FloatArray, out: FloatArray, threads: int = 1) -> None:
+    """out[i] = [x_i, 1]ᵀ G [x_i, 1] for a symmetric G."""
+    for rows, block in blocks(X):
+        products = block @ G[:-1, :-1] + 2.0 * G[-1, :-1]
+        terms = block.multiply(products) if is_sparse(block) else block * products
+        out[rows] = np.asarray(terms.sum(axis=1)).ravel() + G[-1, -1]
+
+
 def matmat(X: Any, W: FloatArray, out: FloatArray, threads: int = 1) -> None:
     """XW, into `out`."""
     for rows, block in blocks(X):
