@@ -208,3 +208,24 @@ def test_figures_without_points_open_their_panel(browser, address):
         page.wait_for("document.getElementById('digit-box').open")
         assert page.evaluate("play.state.preset") == "separable"
         assert page.problems == []
+
+
+def test_the_page_says_that_a_file_is_not_in_its_link(browser, address):
+    rows = "".join(f"{k},{k % 3},{k * k % 7},{'ab'[k > 9]}\\n" for k in range(20))
+    drop = f"""(() => {{ const data = new DataTransfer();
+        data.items.add(new File(["p,q,r,kind\\n{rows}"], "a.csv"));
+        document.body.dispatchEvent(new DragEvent("drop", {{ dataTransfer: data, bubbles: true }})); }})()"""
+    with browser.open(address, width=1000, height=900) as page:
+        page.wait_for("document.documentElement.dataset.ready === 'yes'")
+        assert "has all of it: the points" in page.text("#share-says")
+        page.evaluate(drop)
+        page.wait_for("play.points.list.length === 20")
+        page.evaluate("document.getElementById('column-x').value = ''")
+        page.click("#columns button")
+        page.wait_for("play.state.file !== null")
+        assert "not the rows of your file" in page.text("#share-says"), "a link alone would show something else"
+        assert "points=" not in page.evaluate("location.hash")
+        page.click("[data-preset=separable]")
+        page.wait_for("play.state.file === null")
+        assert "has all of it: the points" in page.text("#share-says")
+        assert page.problems == []

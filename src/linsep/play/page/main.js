@@ -14,7 +14,7 @@ import { agreements, LossPlot, moreCharts, paintSlacks, slackStyle } from "./los
 import { asFilmed, fromColumns, Points, windowOf } from "./points.js";
 import { offerPictures, tellPicture } from "./pictures.js";
 import { paintHulls, paintStar, verdictWords } from "./proof.js";
-import { Share } from "./share.js";
+import { linkWords, Share } from "./share.js";
 import { Steps } from "./steps.js";
 import { Surface } from "./surface.js";
 import { STOPS, Tour } from "./tour.js";
@@ -314,6 +314,7 @@ function chosen(change) {
 function save() {
   const address = writeAddress({ ...state, points: points.list, steps: steps.words, surface: surface.words, view: zoom.window });
   if (address !== location.hash) history.replaceState(null, "", address);
+  element("share-says").textContent = linkWords(state.file !== null);
 }
 
 function back(change) {

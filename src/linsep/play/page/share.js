@@ -5,6 +5,14 @@ import { SvgPen } from "./svg.js";
 const element = id => document.getElementById(id);
 const SHARPER = 2; // dots of a PNG picture for each of the screen, so that it can be printed
 
+// What the address has, and what it has not.
+export function linkWords(file) {
+  const digits = "A digit that you have drawn is not in it.";
+  if (!file) return `The address of this page has all of it: the points, the method, its settings. ${digits}`;
+  return "The address of this page has the method and its settings, but not the rows of your file, which stay with this server. "
+    + `Send the file along: whoever drops it onto the page, or opens it with linsep play FILE, gets the same fit. ${digits}`;
+}
+
 export class Share {
   // `ask` asks the server, `method` is what is chosen, `paint(surface)` draws the picture as it is now.
   constructor({ ask, method, paint }) {
@@ -51,7 +59,7 @@ export class Share {
   async copy() {
     try {
       await navigator.clipboard.writeText(location.href);
-      element("shared").textContent = "The link is copied. It opens as long as this server runs.";
+      element("shared").textContent = "The link is copied. It opens as long as this server runs; elsewhere, linsep play 'LINK' shows what it says.";
     } catch {
       element("shared").textContent = "Copy the address from the browser's bar: it has all of it.";
     }
