@@ -1,11 +1,11 @@
-"""Fits on two Dask workers of one thread each against one machine and against dask-ml, and what memory a client takes.
+"""Fits on two workers of one thread each against one machine, dask-ml and MLlib, and what memory a client takes.
 
-    LINSEP_DATA=… python benchmarks/cluster.py [--times 1 5] [--repeat 3] [--peers newton lbfgs] [--memory]
+    LINSEP_DATA=… python benchmarks/cluster.py [--times 1 5] [--repeat 3] [--peers newton lbfgs] [--memory] [--spark]
 
-covtype once and several times over (`pip install 'linsep[dask]' dask-ml`), data already on the workers, to tol 1e-4;
-the least time of each counts, and ratios are those of one run. A peer's objective is that of its plane in linsep's
-terms, relative to linsep's bound on the optimum. `--memory` compares the client's peak, scheduler included, at two
-sizes.
+covtype once and several times over (`pip install 'linsep[dask]' dask-ml`; with `--spark` on a local[2] session, against
+MLlib, whose DataFrame is cached: `pip install 'linsep[spark]'`), data already there, to tol 1e-4; the least time of
+each counts, and ratios are those of one run. A peer's objective is that of its plane in linsep's terms, relative to
+linsep's bound on the optimum. `--memory` compares the client's peak, scheduler included, at two sizes.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 from pathlib import Path
@@ -108,6 +109,68 @@ def against_peers(X: Any, y: Any, times: int, solvers: list[str], ours: tuple[fl
         )
 
 
+def on_spark(X: Any, y: Any, times: int, repeat: int, *, peers: bool) -> None:
+    """Print how long linsep takes on Spark, on one machine, and how long MLlib takes."""
+    from pyspark.ml import classification
+    from pyspark.ml.functions import array_to_vector
+    from pyspark.sql import SparkSession
+    from pyspark.sql.functions import col
+
+    import linsep
+    import linsep.spark
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    local = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1", "spark.ui.enabled": "false"}
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "6g")
+    for name, value in (local | {"spark.log.level": "ERROR", "spark.ui.showConsoleProgress": "false"}).items():
+        builder = builder.config(name, value)
+    spark = builder.getOrCreate()
+    whole, labels = np.vstack([X] * times), np.concatenate([y] * times)
+    with tempfile.TemporaryDirectory() as folder:
+        _parquet(Path(folder), whole, labels)
+        df = spark.read.parquet(folder).select(array_to_vector(col("features")).alias("features"), "label").cache()
+        df.count()
+        with linsep.spark.blocks(df) as kept:
+            for name in ("LogisticRegression", "LinearSVC"):
+                there, model = least(lambda name=name: getattr(linsep.spark, name)().fit(kept), repeat)
+                here, _ = least(lambda name=name: getattr(linsep, name)().fit(whole, labels), repeat)
+                rounds = model.history_.rounds
+                print(
+                    f"{times} × covtype, {name}: Spark {there:.2f} s, one machine {here:.2f} s, ratio "
+                    f"{there / here:.2f}; {len(rounds)} rounds, {sum(one.seconds for one in rounds):.2f} s in them",
+                    flush=True,
+                )
+                if not peers:
+                    continue
+                peer = getattr(classification, name)(regParam=1.0 / len(labels), standardization=False, tol=1e-4)
+                begun = time.perf_counter()
+                found = peer.fit(df)
+                took = time.perf_counter() - begun
+                z = np.where(y == 1, 1.0, -1.0) * (X @ found.coefficients.toArray() + found.intercept)
+                losses = times * float(linsep.losses.get(model._loss().name).value(z).sum())
+                objective = 0.5 * float(found.coefficients.norm(2) ** 2) + losses
+                print(
+                    f"{times} × covtype, MLlib {name}: {took:.1f} s, {took / there:.1f} times as long; its objective "
+                    f"is {objective / model.certificate_.dual - 1:.1e} above the bound",
+                    flush=True,
+                )
+    spark.stop()
+
+
+def _parquet(folder: Path, X: Any, y: Any) -> None:
+    """Write rows as a column of lists, a file a partition."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    size = -(-len(X) // PARTITIONS)
+    for k, first in enumerate(range(0, len(X), size)):
+        rows, labels = X[first : first + size], y[first : first + size]
+        ends = np.arange(0, rows.size + 1, X.shape[1], dtype=np.int32)
+        features = pa.ListArray.from_arrays(ends, rows.ravel().astype(np.float64))
+        table = pa.table({"features": features, "label": labels.astype(np.float64)})
+        parquet.write_table(table, folder / f"{k}.parquet")
+
+
 def client_memory(times: int) -> None:
     """Fit and verify on partitions that the workers make; print the peak memory of this process and its scheduler."""
     import dask
@@ -138,11 +201,17 @@ def main() -> None:
     parser.add_argument("--repeat", type=int, default=3)
     parser.add_argument("--peers", nargs="*", default=["newton", "lbfgs"])
     parser.add_argument("--memory", action="store_true")
+    parser.add_argument("--spark", action="store_true")
     parser.add_argument("--memory-of", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.memory:
         for times in (10, 40):
             subprocess.run([sys.executable, __file__, "--memory-of", str(times)], check=True)
+        return
+    if args.spark:
+        X, y = covtype(Path(os.environ["LINSEP_DATA"]))
+        for times in args.times:
+            on_spark(X, y, times, args.repeat, peers=bool(args.peers))
         return
     from distributed import Client, LocalCluster
 
