@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
 from linsep import LeastSquaresClassifier, LinearClassifier
 from linsep._core import Rows
@@ -201,3 +202,21 @@ def test_m17_the_classifier_thresholds_the_solution_of_the_normal_equations():
 
 def test_m17_the_square_loss_of_a_very_correct_point_is_as_large_as_that_of_a_very_wrong_one():
     assert Square().value(np.array([11.0, -9.0])).tolist() == [100.0, 100.0]  # the lecture's H = 11 and H = −9, y = 1
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_where_every_example_is_fitted_exactly_no_share_of_the_rounding_is_looked_for(intercept, monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 60)), rng.integers(0, 2, 40)
+
+    def never(*arguments, **options):
+        raise AssertionError("a proof of nothing is looked for")
+
+    monkeypatch.setattr("linsep.objective.enclosure.examine", never)
+    with pytest.warns(ConvergenceWarning):
+        model = LeastSquaresClassifier(fit_intercept=intercept).fit(X, y)
+    assert np.sign(model.decision_function(X)) == pytest.approx(np.where(y == 1, 1, -1))
+    assert not model.converged_
+    monkeypatch.undo()
+    conflicting = np.vstack([X[:10], X[:10]]), [0] * 10 + [1] * 10  # as many coefficients, and a loss to prove
+    assert LeastSquaresClassifier(fit_intercept=intercept).fit(*conflicting).converged_

@@ -43,6 +43,8 @@ from .summed_bound import summed_bound
 BLURRED, COARSE = 1e-12, 1e-7
 #: Sums are to leave no more than this share of a relative gap open that is to be proven.
 OPEN = 0.03
+#: The share of the losses at w = 0 that rounding leaves where every example is fitted.
+ROUNDING = 1e-24
 NOTHING = Interval(0.0, 0.0)
 #: Shares of the objective that are given up, one after the other, for a bound from fewer examples.
 LEFT_OUT = (1e-7, 3e-6, 5e-5)
@@ -175,6 +177,14 @@ def enclosed_value(problem: Objective, w: FloatArray, b: Any, share: float = COA
     return problem.sum(lambda part: sharp_primal(part, w, b, share)[0])
 
 
+def left_by_rounding(problem: Objective, w: FloatArray, b: Any) -> Interval | None:
+    """Return P(w, b) where examples can all be fitted exactly, and are but for rounding, of which no share is proven."""
+    if problem.n > problem.free + problem.fit_intercept:
+        return None
+    primal, at_zero = enclosed_value(problem, w, b), float(problem.loss.value(np.zeros(1))[0])
+    return primal if primal.high <= ROUNDING * problem.total_weight * at_zero else None
+
+
 def examined(problem: Objective, w: FloatArray, b: Any, share: float = COARSE) -> tuple[Interval, Look]:
     """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum."""
     M, intercept, K = problem.head.self_concordance, problem.fit_intercept, problem.head.planes
@@ -205,6 +215,8 @@ def enclosed_by_curvature(
     problem: Objective, w: FloatArray, b: Any, share: float = COARSE
 ) -> tuple[Interval, Interval]:
     """Enclose P(w, b) and the best bound without a penalty; of examples in blocks, in a few passes."""
+    if (rest := left_by_rounding(problem, w, b)) is not None:
+        return rest, Interval(0.0, 0.0)
     primal, look = examined(problem, w, b, share)
     bound = bound_below(problem, primal, look)
     if bound.low > 0 or problem.examples.resident is None or problem.d > MANY_FEATURES:

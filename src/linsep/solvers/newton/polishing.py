@@ -18,7 +18,7 @@ from ..._types import FloatArray
 from ...arithmetic.enclosure import Interval, agreements
 from ...objective.curvature import MANY_FEATURES, Look
 from ...objective.duality import Bound
-from ...objective.enclosure import OPEN, bound_below, enclosed_value, examined
+from ...objective.enclosure import OPEN, bound_below, enclosed_value, examined, left_by_rounding
 from ...objective.examples import Pieces
 from ...objective.objective import Objective
 from ..result import STOPPED_BY_OBSERVER, Result
@@ -181,6 +181,8 @@ def polished(result: Result, problem: Objective, tol: float) -> Result:
         return result
     if problem.head.planes is None and problem.loss.margin and (none := _without_loss(result, problem)) is not None:
         return none
+    if left_by_rounding(problem, result.w, result.b) is not None:
+        return result
     work = problem.n * (problem.head.planes or 1) * (problem.free + 1.0) ** 2
     # The less work, the further beyond tol, since it costs nothing.
     goal = float(min(tol, max(TUNED.furthest, tol * (work / TUNED.little) ** TUNED.power)))
