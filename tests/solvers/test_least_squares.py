@@ -10,6 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from linsep import LeastSquaresClassifier, LinearClassifier
 from linsep._core import Rows
 from linsep.losses import Hinge, Square
+from linsep.objective.enclosure import left_by_rounding
 from linsep.objective.problem import Problem
 from linsep.penalties import L1, L2
 from linsep.solvers import LeastSquares
@@ -217,6 +218,10 @@ def test_where_every_example_is_fitted_exactly_no_share_of_the_rounding_is_looke
         model = LeastSquaresClassifier(fit_intercept=intercept).fit(X, y)
     assert np.sign(model.decision_function(X)) == pytest.approx(np.where(y == 1, 1, -1))
     assert not model.converged_
-    monkeypatch.undo()
-    conflicting = np.vstack([X[:10], X[:10]]), [0] * 10 + [1] * 10  # as many coefficients, and a loss to prove
-    assert LeastSquaresClassifier(fit_intercept=intercept).fit(*conflicting).converged_
+    signs = np.where(y == 1, 1.0, -1.0)
+    assert left_by_rounding(Problem(Rows(X), signs, Square()), model.coef_[0], model.intercept_[0]) is not None
+    twice, both = (
+        np.vstack([X[:10], X[:10]]),
+        np.r_[signs[:10], -signs[:10]],
+    )  # as many coefficients, and a loss to prove
+    assert left_by_rounding(Problem(Rows(twice), both, Square()), np.zeros(60), 0.0) is None

@@ -178,7 +178,7 @@ def enclosed_value(problem: Objective, w: FloatArray, b: Any, share: float = COA
 
 
 def left_by_rounding(problem: Objective, w: FloatArray, b: Any) -> Interval | None:
-    """Return P(w, b) where examples can all be fitted exactly, and are but for rounding, of which no share is proven."""
+    """Return P(w, b) where examples can all be fitted, and are but for rounding, of which no share is proven."""
     if problem.n > problem.free + problem.fit_intercept:
         return None
     primal, at_zero = enclosed_value(problem, w, b), float(problem.loss.value(np.zeros(1))[0])
