@@ -223,5 +223,5 @@ def test_where_every_example_is_fitted_exactly_no_share_of_the_rounding_is_looke
     twice, both = (
         np.vstack([X[:10], X[:10]]),
         np.r_[signs[:10], -signs[:10]],
-    )  # as many coefficients, and a loss to prove
+    )  # and a loss to prove
     assert left_by_rounding(Problem(Rows(twice), both, Square()), np.zeros(60), 0.0) is None

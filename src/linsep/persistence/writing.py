@@ -89,8 +89,8 @@ def _document(
         model = model.at_choice()
     name = type(model).__name__
     if getattr(estimators, name, None) is not type(model):
-        names = ", ".join(one for one in estimators.__all__ if one[0].isupper())
-        raise ValueError(f"{name} is no estimator of linsep; a file can name {names}")
+        classes = ", ".join(one for one in estimators.__all__ if one[0].isupper())
+        raise ValueError(f"{name} is no estimator of linsep; a file can name {classes}")
     if not hasattr(model, "coef_"):
         raise ValueError("it is not fitted: call fit first")
     memory = Memory.of(model)
