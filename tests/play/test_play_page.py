@@ -54,6 +54,7 @@ def test_the_first_ten_seconds_show_a_line_that_learns(browser, address):
     with opened(browser, address, width=1280, height=800) as page:
         page.wait_for("play.player.state.playing && play.player.state.frame > 0")
         assert page.text("#update").startswith("w ← w + y·x, b ← b + y: w = (0, 0) − ")
+        page.wait_for("play.shown.proof")
         assert "Separable" in page.text("#verdict")
         page.wait_for("!play.player.state.playing && play.shown.film", seconds=20)
         assert "0 of 14 on the wrong side" in page.text("#status")
@@ -161,6 +162,7 @@ def test_every_preset_is_one_click(browser, address, name):
 def test_m12_m13_the_proof_lights_up_when_separability_is_spoilt(browser, address):
     with opened(browser, address, width=1000, height=900) as page:
         ready(page)
+        page.wait_for("play.shown.proof && !play.link.waiting.size")
         assert page.text("#verdict").startswith("Separable")
         page.press("2")
         page.drag(place(page, 2.6, 0.3))

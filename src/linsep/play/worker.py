@@ -55,8 +55,11 @@ def compute(answers: Answers, tasks: BinaryIO, results: BinaryIO) -> None:
     listener.start()
     result: Any = None  # ready
     while True:
-        results.write(packed(result))
-        results.flush()
+        try:
+            results.write(packed(result))
+            results.flush()
+        except OSError:
+            os._exit(0)  # the server has gone
         number, name, arguments = listener.tasks.get()
         result = getattr(answers, str(name))(*arguments, partial(listener.given_up, number))
 

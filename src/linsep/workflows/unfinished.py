@@ -8,6 +8,7 @@ import os
 import platform
 import shutil
 import tempfile
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -62,6 +63,8 @@ class Unfinished:
             self.folder = (scratch or output.parent) / f"{output.name}{ENDING}"
             self._check_ours()
         self._held = self._locked() if self.lasting else None
+        if self._held is not None:
+            weakref.finalize(self, self._held.close)  # whoever forgets the run lets go of its folder
         try:
             self.resumed = self.lasting and resume and self._same(run)
             if not self.resumed:
