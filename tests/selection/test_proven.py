@@ -243,6 +243,7 @@ def test_columns_that_are_far_from_zero_in_some_folds_only_change_no_score():
     np.testing.assert_allclose(found, [want, want])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [LogisticRegressionCV, LinearSVCCV])
 @pytest.mark.parametrize("columns", ["plain", "far", "unscaled"])
 def test_it_ends_on_any_columns_and_says_what_it_has(kind, columns):

@@ -25,6 +25,8 @@ from linsep.workflows.training import estimator
 
 BASE = ("--target", "bought", "--ignore", "kind")
 
+IN_MEMORY_OR_PARTS = [(), pytest.param(("--max-memory", "9GB"), marks=pytest.mark.slow)]
+
 
 def run(*words, code=0):
     """Run a command: here, or where memory is limited, which is that of a process, in one of its own."""
@@ -151,7 +153,7 @@ def test_several_classes_have_probabilities(table, tmp_path):
     np.testing.assert_allclose(shares.sum(axis=1), 1.0)
 
 
-@pytest.mark.parametrize("memory", [(), ("--max-memory", "9GB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize("memory", IN_MEMORY_OR_PARTS, ids=["in memory", "in parts"])
 @pytest.mark.parametrize("weights", [("--balanced",), ("--class-weight", "yes=9", "no=1")], ids=" ".join)
 def test_weights_of_classes_are_taken_out_of_probabilities(table, tmp_path, memory, weights):
     said = run("fit", table, *BASE, *weights, *memory, "-o", tmp_path / "m.json")
@@ -169,7 +171,7 @@ def test_weights_of_classes_are_taken_out_of_probabilities(table, tmp_path, memo
     np.testing.assert_allclose(plain.predict_proba(X)[:, 1], 1 / (1 + np.exp(-found.model.decision_function(X))))
 
 
-@pytest.mark.parametrize("memory", [(), ("--max-memory", "9GB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize("memory", IN_MEMORY_OR_PARTS, ids=["in memory", "in parts"])
 def test_base_rates_are_those_of_where_the_model_is_used(table, tmp_path, memory):
     words = (*BASE, "--base-rates", "yes=0.05", *memory, "--threshold", "recall@precision=0.3")
     said = run("fit", table, *words, "-o", tmp_path / "m.json")
