@@ -332,7 +332,8 @@ def test_dependent_columns_are_told_in_the_files_numbers_and_the_fit_is_proven(t
     assert "PI2 = 2·PI\n" in done.out.decode()
     assert "total = a + b\n" in done.out.decode()
     encoding = json.loads((tmp_path / "m.json").read_text())["encoding"]
-    assert set(map(tuple, encoding["numbers"].values())) == {(0.0, 1.0, False)}
+    means = frame.drop(columns="y").mean()
+    assert encoding["numbers"] == {name: [0.0, 1.0, False, pytest.approx(means[name])] for name in means.index}
     assert run_json("verify", tmp_path / "m.json", tmp_path / "data.csv")["proven"]
 
 

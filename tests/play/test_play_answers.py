@@ -181,6 +181,7 @@ def test_hard_margin_on_an_overlap_is_refused_with_the_proof():
     assert answer["kind"] == "refused"
     assert answer["overlap"]
     assert "a point lies in both convex hulls" in answer["why"]
+    assert asked("separability", points=preset("overlap")[0])["words"] in answer["why"], "rows are counted alike"
 
 
 def test_one_class_is_refused_in_the_words_of_the_picture():
@@ -303,3 +304,44 @@ def test_questions_about_files_that_are_gone_are_refused(answers):
         ("kind", ["x", "y"]),
     ):
         assert asked("columns", answers, file=kept, target=target, columns=columns)["kind"] == "refused"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["gradient_descent", "sgd"])
+@pytest.mark.parametrize(("eta", "word"), [(50, "η = 50.0 is too large"), (1e-5, "η = 1e-05 is too small")])
+def test_m20_a_step_size_is_named_in_the_pages_words_and_another_one_helps(name, eta, word):
+    method = {"name": name, "schedule": "constant", "eta": eta}
+    film = asked("fit", points=preset("overlap")[0], method=method)["film"]
+    assert word in film["advice"]
+    assert "eta=" not in film["advice"] + " ".join(film["notes"])
+    better = asked("fit", points=preset("overlap")[0], method=method | film["try"])["film"]
+    assert better["frames"]["best"][-1] < film["frames"]["best"][-1]
+    assert better["advice"] == ""
+
+
+def test_passes_that_are_used_up_are_told_without_parameters():
+    method = {"name": "gradient_descent", "schedule": "constant", "eta": 0.1}
+    (note,) = asked("fit", points=preset("overlap")[0], method=method)["film"]["notes"]
+    assert note.startswith("It has not arrived: stopped after 100 passes; allow more passes")
+    assert "=" not in note
+
+
+@pytest.mark.parametrize(
+    ("method", "loss"),
+    [
+        ({"name": "logistic", "C": 3}, lambda z: np.logaddexp(0, -z)),
+        ({"name": "least_squares", "C": 2}, lambda z: (1 - z) ** 2),
+    ],
+)
+@pytest.mark.parametrize("features", ["plain", "squares"])
+def test_gradients_and_dual_variables_are_those_of_the_plane_reported(method, loss, features):
+    points, X, y = preset("overlap")
+    answer = asked("fit", points=points, method=method, features=features)
+    gradient, dual = np.array(answer["each"]["gradient"]), np.array(answer["each"]["dual"])
+    Z = X if features == "plain" else PolynomialFeatures(2, include_bias=False).fit_transform(X)
+    Z, signs = np.column_stack([Z, np.ones(len(X))]), np.where(y > 0, 1, -1)
+    theta = np.array([*answer["model"]["coef"], answer["model"]["intercept"]])
+    for part, h in zip(gradient, 1e-5 * np.eye(len(theta)), strict=True):
+        slope = (loss(signs * (Z @ (theta + h))) - loss(signs * (Z @ (theta - h)))) / 2e-5
+        np.testing.assert_allclose(part, slope, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose((dual * signs) @ Z, [*theta[:-1], 0], atol=0.05)  # the gap is 1e-4 of the objective

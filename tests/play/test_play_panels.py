@@ -1,5 +1,6 @@
 """The panels of the page in a browser: step sizes, the risk over two weights, digits; zooming and pictures."""
 
+import numpy as np
 import pytest
 
 from linsep.play.figures import FIGURES
@@ -229,3 +230,37 @@ def test_the_page_says_that_a_file_is_not_in_its_link(browser, address):
         page.wait_for("play.state.file === null")
         assert "has all of it: the points" in page.text("#share-says")
         assert page.problems == []
+
+
+def test_m20_a_step_size_that_is_too_large_is_named_and_the_one_advised_is_a_click_away(browser, address):
+    hash = "#preset=overlap&method=gradient_descent&loss=logistic&schedule=constant&eta=90&stopping=none&max_iter=60"
+    with browser.open(f"{address}{hash}", width=1000, height=900) as page:
+        page.wait_for("document.documentElement.dataset.ready === 'yes' && !play.shown.stale")
+        assert "The step size η = 90.0 is too large" in page.text("#advice")
+        page.click("#advice-try")
+        page.wait_for("document.getElementById('advice').hidden && play.shown.film && !play.link.waiting.size")
+        assert page.evaluate("play.state.method.eta") < 90
+
+
+def test_the_vector_of_an_update_is_drawn_and_no_legend_hides_points_on_a_phone(browser, address):
+    with browser.open(f"{address}#preset=separable&compare=least_squares,logistic", width=360, height=740) as page:
+        page.wait_for("document.documentElement.dataset.ready === 'yes' && play.compare.found.length === 2")
+        assert page.evaluate(
+            """(() => { const box = id => document.getElementById(id).getBoundingClientRect();
+            return box("compare-legend").top >= box("picture").bottom; })()"""
+        )
+        page.evaluate("play.player.go(1)")
+        before, added, now = page.evaluate(
+            """(() => { const { frames, points } = play.shown.film, k = frames.cause[1];
+            const side = points.positive[k] ? 1 : -1;
+            return [frames.plane[0], [side * points.u[k], side * points.v[k], side], frames.plane[1]]; })()"""
+        )
+        assert np.allclose(np.add(before, added), now)
+        spot = page.evaluate(
+            f"""(() => {{ const {{ at }} = play.view(), canvas = document.getElementById("picture");
+            const [x, y] = [at.x({(before[0] + now[0]) / 2}), at.y({(before[1] + now[1]) / 2})];
+            return [...canvas.getContext("2d").getImageData(x - 1, y - 1, 3, 3).data]; }})()"""
+        )
+        colour = page.evaluate("color('cause')")
+        wanted = [int(colour[k : k + 2], 16) for k in (1, 3, 5)]
+        assert min(np.abs(np.array(spot).reshape(-1, 4)[:, :3] - wanted).sum(axis=1)) < 60

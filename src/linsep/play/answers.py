@@ -11,18 +11,20 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses
+from .._complaints import complaints
 from .._types import BoolArray, FloatArray
 from .._words import many
-from ..estimators import Perceptron
+from ..estimators import LeastSquaresClassifier, LogisticRegression, Perceptron
 from ..persistence.model_file import save
 from ..replay import Film, make_film, record_fit, render
 from ..replay.film import POINTS
 from ..replay.page import payload, rounded
 from ..replay.recording import Recording
 from ..separation.verdict import NotSeparableError, separability
-from . import protocol
+from . import advice, protocol
 from .beside import beside
 from .code import program
 from .descents import FUNCTIONS, SCHEDULES, descent, landscape
@@ -40,6 +42,8 @@ from .surfaces import HEIGHTS, risk_surface
 STEPS, MOST_STEPS = 1000, 5000
 #: Methods that are drawn beside each other, at the most.
 MOST_PLANES = 8
+#: Weights at the most by which a gradient is written out.
+WRITTEN = 5
 #: Losses whose mean a hand-drawn plane is judged by.
 JUDGES = ("zero_one", "hinge", "logistic")
 
@@ -105,7 +109,9 @@ class Answers:
         except MalformedError as error:
             return protocol.write(question.id, "error", why=str(error))
         except NotSeparableError as error:
-            return protocol.write(question.id, "refused", why=_sentence(str(error)), overlap=True)
+            plain = question.body.get("features", "plain") in ("plain", "standardised") and "file" not in question.body
+            why = advice.not_separable(error, "line" if plain else "plane of these features")
+            return protocol.write(question.id, "refused", why=why, overlap=True)
         except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
             return protocol.write(question.id, "refused", why=_sentence(str(error) or type(error).__name__))
 
@@ -160,11 +166,17 @@ class Answers:
         recording, film, examples = self._recorded(body, given_up)
         # While a point is being dragged the next question is on its way: the model of the film will do.
         draft = body.get("draft") is True or given_up()
-        model = recording.model if draft else _fitted(recording, examples)
+        with complaints(ConvergenceWarning) as said:
+            model = recording.model if draft else _fitted(recording, examples)
         more = beside(recording, film, draft=draft)
         if "surface" in body:
             more["surface"] = risk_surface(recording, film, examples.feature_names(), body["surface"])
         record = payload(film)
+        steps = next(
+            filter(None, map(advice.on_steps, [*recording.warnings, *said])), ""
+        )  # a film may have been cut short
+        record["advice"], record["try"] = advice.in_words(steps) or record["advice"], advice.to_try(steps)
+        record["notes"] = [advice.without_parameters(note) for note in record["notes"]]
         if draft and film.scene.kind != "projection" and len(film.shown) == film.total:
             record["points"] = None  # the page has sent all of them
         return "film", {
@@ -279,7 +291,10 @@ def _model(model: Any) -> dict[str, Any]:
 
 
 def _each(recording: Recording, model: Any, *, draft: bool) -> dict[str, Any]:
-    """Return numbers of every example at the plane reported: agreement, distance, loss, slope, dual variable.
+    """Return numbers of every example at the plane reported: agreement, distance, loss, gradient, dual variable.
+
+    The gradient is that of the example's loss by w and b. Where all are smooth and there is a penalty, the dual
+    variable is α = −C ℓ'(z), with which w = Σ α y x; without one it has no scale.
 
     While a point is being dragged nobody can ask for them.
     """
@@ -292,13 +307,19 @@ def _each(recording: Recording, model: Any, *, draft: bool) -> dict[str, Any]:
     known: dict[str, Any] = {"z": z, "loss": problem.loss.value(z)}
     if norm > 0:
         known["distance"] = z / norm
+    gradient: list[Any] = []
     if problem.loss.name != "zero_one":
-        known["slope"] = problem.loss.slope(z)
+        known["slope"] = slope = problem.loss.slope(z)
+        if problem.rows.d <= WRITTEN:
+            pulls = (slope * problem.y)[:, None] * np.column_stack([np.asarray(problem.rows.X), np.ones(len(z))])
+            gradient = [rounded(part) for part in pulls.T[: None if model.fit_intercept else -1]]
+        if isinstance(model, LogisticRegression | LeastSquaresClassifier) and problem.penalised:
+            known["dual"] = -float(model.C or 0.0) * slope
     if hasattr(model, "dual_coef_"):
         known["dual"] = np.zeros(len(z))
         known["dual"][model.support_] = np.abs(model.dual_coef_[0])
     numbers = {name: rounded(values) for name, values in known.items()}
-    return numbers | {"support": support, "formula": problem.loss.formula}
+    return numbers | {"support": support, "gradient": gradient, "formula": problem.loss.formula}
 
 
 def _risks(z: FloatArray) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,14 +14,13 @@ from .._types import FloatArray
 from ..replay.page import rounded
 from ..solvers import StepSizeWarning, minimize
 from . import protocol
+from .advice import in_words, to_try
 from .surfaces import GRID, heights
 
 #: Steps of a walk at the most.
 MOST_STEPS = 500
-#: How step sizes may go on: what the page calls them, and how their sizes are written in the library's advice.
+#: How step sizes may go on, and what the page calls it.
 SCHEDULES = {"constant": "the same η at every step", "inverse_sqrt": "falling, η/√(k + 1)"}
-WORDS = {"Constant": "η = {}", "InverseSqrt": "η/√(k + 1) with η = {}"}
-NAMES = dict(zip(WORDS, SCHEDULES, strict=True))
 Window = tuple[tuple[float, float], tuple[float, float]]
 
 
@@ -105,22 +103,14 @@ def descent(body: Mapping[str, Any]) -> dict[str, Any]:
         thrown = path[-1] - schedule(len(path) - 1) * gradients[-1]  # where a walk that got lost was going
     lost = run.message == "diverged" and bool(np.isfinite(thrown).all())
     like_the_lecture = (start, eta, name) == (function.start, function.eta, "constant")
-    tried = re.search(r"Try (\w+)\(eta=([^)]*)\)", run.advice)
     return {
         "path": [rounded(place) for place in path],
         "values": rounded(values),
         "gradients": [rounded(slope) for slope in gradients],
         "thrown": rounded(thrown) if lost else None,
         "converged": run.converged,
-        "advice": _in_words(run.advice),
-        "try": {"eta": float(tried[2]), "schedule": NAMES[tried[1]]} if tried else None,
+        "advice": in_words(run.advice),
+        "try": to_try(run.advice),
         "printed": {str(k): words for k, words in function.printed.items()} if like_the_lecture else {},
         "remark": function.remark if like_the_lecture else "",
     }
-
-
-def _in_words(advice: str) -> str:
-    """Return the library's advice with schedules as a slide writes them."""
-    for name, words in WORDS.items():
-        advice = re.sub(rf"{name}\(eta=([^)]*)\)", words.format(r"\1"), advice)
-    return f"{advice[:1].upper()}{advice[1:]}." if advice else ""

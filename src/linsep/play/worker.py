@@ -4,7 +4,8 @@ Given a socket instead, it loads what is needed and waits there for connections,
 itself that computes.
 
 A task is ``(number, name of a method of Answers, its arguments)``; ``(number, None, ())`` says that nobody waits for
-the result of a task any more. It ends when its input does, which is when the server has gone.
+the result of a task any more. It says None when it is ready and when it has begun with a task, whose result follows. It
+ends when its input does, which is when the server has gone.
 """
 
 from __future__ import annotations
@@ -53,15 +54,19 @@ def compute(answers: Answers, tasks: BinaryIO, results: BinaryIO) -> None:
     """Compute until the tasks end."""
     listener = Listener(tasks)
     listener.start()
-    result: Any = None  # ready
-    while True:
+
+    def say(result: Any) -> None:
         try:
             results.write(packed(result))
             results.flush()
         except OSError:
             os._exit(0)  # the server has gone
+
+    say(None)
+    while True:
         number, name, arguments = listener.tasks.get()
-        result = getattr(answers, str(name))(*arguments, partial(listener.given_up, number))
+        say(None)
+        say(getattr(answers, str(name))(*arguments, partial(listener.given_up, number)))
 
 
 def copy(answers: Answers, asked: socket.socket) -> None:

@@ -51,12 +51,15 @@ class Worker:
 
     def __init__(self, results: asyncio.StreamReader, tasks: asyncio.StreamWriter) -> None:
         self._results, self._tasks, self._number = results, tasks, 0
+        self.begun = False  # whether it has, with what it was asked last
         self.retirement: asyncio.TimerHandle | None = None
 
     async def ask(self, name: str, *arguments: Any) -> Any:
         """Return what a method of `Answers` does; raise `EOFError` where the process has gone."""
-        self._number += 1
+        self._number, self.begun = self._number + 1, False
         self._send((self._number, name, arguments))
+        await self.result()
+        self.begun = True
         return await self.result()
 
     def give_up(self) -> None:
@@ -133,9 +136,13 @@ class Source:
                 await self._started(str(number), pass_fds=[number], stdin=nothing, stdout=2)
             self._model.setblocking(False)
         ours, theirs = socket.socketpair()
-        with theirs:
-            socket.send_fds(self._model, [b"+"], [theirs.fileno()])
-        return await asyncio.open_connection(sock=ours)
+        try:
+            with theirs:
+                socket.send_fds(self._model, [b"+"], [theirs.fileno()])
+            return await asyncio.open_connection(sock=ours)
+        except BaseException:
+            ours.close()
+            raise
 
     def close(self) -> None:
         """End the process that is copied."""
@@ -168,7 +175,18 @@ class Workers:
         return await asyncio.shield(self._kept(self._run(turn, name, arguments)))  # a page may go: the run has to end
 
     async def _run(self, turn: Turn, name: str, arguments: tuple[Any, ...]) -> Any:
-        worker = await self._free()
+        worker = self._free() or await self._next()
+        try:
+            return await self._asked(worker, turn, name, arguments)
+        except EOFError:
+            if (
+                not worker.begun
+            ):  # it had ended while nobody asked it anything: the next one has just said that it lives
+                with suppress(EOFError):
+                    return await self._asked(await self._next(), turn, name, arguments)
+            raise RefusedError("The process that computed this has ended unexpectedly.") from None
+
+    async def _asked(self, worker: Worker, turn: Turn, name: str, arguments: tuple[Any, ...]) -> Any:
         work, over = self._kept(worker.ask(name, *arguments)), self._kept(turn.given_up())
         await asyncio.wait([work, over], return_when=asyncio.FIRST_COMPLETED)
         if not work.done():
@@ -182,15 +200,22 @@ class Workers:
         else:
             self._give_back(worker)
         if lost and not turn.over:
-            raise RefusedError("The process that computed this has ended unexpectedly.")
+            raise EOFError
         return None if turn.over else work.result()
 
-    async def _free(self) -> Worker:
+    def _free(self) -> Worker | None:
+        """Take an idle one that is not known to have ended."""
         while self._idle:
-            worker = self._taken(self._idle.pop())
+            worker = self._idle.pop()
+            if worker.retirement is not None:
+                worker.retirement.cancel()
             if not worker.gone:
                 return worker
-            self._all.discard(worker)
+            self._end(worker)
+        return None
+
+    async def _next(self) -> Worker:
+        """Wait for the next one that is started, or that has done its work."""
         ticket: asyncio.Future[Worker] = asyncio.get_running_loop().create_future()
         self._waiting.append(ticket)
         asyncio.get_running_loop().call_later(PATIENCE, lambda: None if ticket.done() else self._grow())
@@ -198,8 +223,8 @@ class Workers:
 
     def _serve(self) -> None:
         """Give what is free to those who have waited longest."""
-        while self._waiting and self._idle:
-            self._waiting.popleft().set_result(self._taken(self._idle.pop()))
+        while self._waiting and (worker := self._free()) is not None:
+            self._waiting.popleft().set_result(worker)
 
     def _grow(self) -> None:
         if not self._starting and len(self._all) < MOST:
@@ -210,6 +235,7 @@ class Workers:
         try:
             worker = await self._source.worker()
         except (EOFError, OSError):
+            self._serve()  # to whoever waited for a new one, too: any will do
             while self._waiting and not self._all:
                 why = RefusedError("No process could be started to compute this; is memory short?")
                 self._waiting.popleft().set_exception(why)
@@ -220,11 +246,6 @@ class Workers:
         self._give_back(worker)
         if self._waiting or len(self._all) < KEPT:
             self._grow()
-
-    def _taken(self, worker: Worker) -> Worker:
-        if worker.retirement is not None:
-            worker.retirement.cancel()
-        return worker
 
     def _give_back(self, worker: Worker) -> None:
         self._idle.append(worker)

@@ -15,9 +15,10 @@ import { asFilmed, fromColumns, Points, windowOf } from "./points.js";
 import { offerPictures, tellPicture } from "./pictures.js";
 import { paintHulls, paintStar, verdictWords } from "./proof.js";
 import { linkWords, Share } from "./share.js";
-import { Steps } from "./steps.js";
+import { Steps, stepWords } from "./steps.js";
 import { Surface } from "./surface.js";
 import { STOPS, Tour } from "./tour.js";
+import { arrow, paintUpdate, updateOf, updateStyle } from "./update.js";
 import { Zoom } from "./zoom.js";
 
 const element = id => document.getElementById(id);
@@ -68,7 +69,7 @@ async function fit({ steps, where = "keep" } = {}) {
     draw(0);
     return;
   }
-  complain(answer.film.advice);
+  complain(answer.film.advice, answer.film.try);
   const { film, beside, model, each } = answer;
   film.points ??= asFilmed(sent); // what was sent does not come back while a point is dragged
   if (!zoom.window) shown.home = [film.picture.u, film.picture.v].map(part => [part[0], part.at(-1)]);
@@ -105,9 +106,14 @@ async function refresh(where) {
 
 // ---- telling ----
 
-function complain(words) {
-  element("advice").textContent = words ?? "";
+// What is wrong, and where one is known a step size to try instead.
+function complain(words, instead = null) {
+  const button = element("advice-try");
+  element("advice-words").textContent = words ?? "";
   element("advice").hidden = !words;
+  button.hidden = !instead;
+  if (instead) button.textContent = stepWords(instead);
+  button.onclick = () => chosen({ method: { ...state.method, ...instead } });
 }
 
 function tell() {
@@ -126,8 +132,12 @@ function tell() {
 }
 
 function pageLegend() {
-  if (!shown.beside.loss.margin) return [];
-  return [key("slack, from a point to its margin", pen => polyline(pen, [[0, 8], [26, 8]], slackStyle))];
+  const { film, beside } = shown, keys = [];
+  if (film.frames.step.some((_, k) => updateOf(film, k))) {
+    keys.push(key("what the update adds to w: from w before to w now", pen => arrow(pen, [0, 8], [26, 8], updateStyle)));
+  }
+  if (beside.loss.margin) keys.push(key("slack, from a point to its margin", pen => polyline(pen, [[0, 8], [26, 8]], slackStyle)));
+  return keys;
 }
 
 function planeWords({ coef, intercept, estimator }) {
@@ -152,6 +162,7 @@ function hover(k) {
     + (each?.z && !shown.stale && k < each.z.length ? `, at the line reported: z = ${short(each.z[k])}`
       + (each.distance ? `, ${short(Math.abs(each.distance[k]))} ${each.distance[k] >= 0 ? "on its own side" : "on the wrong side"}` : "")
       + `, loss ${each.formula} = ${short(each.loss[k])}` + (each.slope ? `, its slope ${short(each.slope[k])}` : "")
+      + (each.gradient?.length ? `, its gradient (${each.gradient.map(part => short(part[k])).join(", ")})` : "")
       + (each.dual ? `, dual variable ${short(each.dual[k])}` : "") : "");
   look();
 }
@@ -211,7 +222,10 @@ function paint(surface, frame) {
     }
     const plane = film?.frames.plane[frame];
     if (film && isPlane(plane)) contour(pen, at, grid, discriminant(grid, plane), 0, STYLES.now);
-    if (film && !shown.stale) paintCause(pen, at, film, frame);
+    if (film && !shown.stale) {
+      paintUpdate(pen, at, film, frame, window);
+      paintCause(pen, at, film, frame);
+    }
     if (proof?.common && state.features === "plain") paintStar(pen, at, proof.common);
     paintHover(pen, at);
   });

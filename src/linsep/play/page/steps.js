@@ -6,6 +6,11 @@ const element = id => document.getElementById(id);
 const ROWS = 6; // of the table: the first steps, and the last
 const pairOf = ([x, y]) => `(${short(x)}, ${short(y)})`;
 
+// A step size to try, on a button.
+export function stepWords({ eta, schedule }) {
+  return `Try η = ${short(eta)}${{ inverse_sqrt: "/√(k + 1)", inverse_time: "/(k + 1)" }[schedule] ?? ""}`;
+}
+
 export class Steps {
   constructor({ ask, save }) {
     Object.assign(this, { ask, save, chosen: null, ground: null, walk: null, marked: null });
@@ -128,7 +133,7 @@ export class Steps {
     advice.textContent = walk ? walk.advice : why;
     advice.hidden = !advice.textContent;
     element("steps-try").hidden = !walk?.try;
-    if (walk?.try) element("steps-try").textContent = `Try η = ${short(walk.try.eta)}${walk.try.schedule === "constant" ? "" : "/√(k + 1)"}`;
+    if (walk?.try) element("steps-try").textContent = stepWords(walk.try);
     element("steps-remark").textContent = walk?.remark ?? "";
     element("steps-table").hidden = !walk;
     if (!walk) return;

@@ -1,0 +1,37 @@
+// The vector that an update adds, drawn from the tip of w as it was to the tip of w as it is. Only where the picture's own
+// coordinates are the features: there w, which stands upright on the line, is a vector of the picture.
+/* global isPlane, polyline */
+
+const STYLE = { before: { color: "quiet", width: 2 }, added: { color: "cause", width: 2.5 }, now: { color: "plane", width: 2 } };
+const ROOM = 0.4; // how much of the picture's shorter half they may take; longer ones are drawn smaller, all alike
+
+export function arrow(pen, [x, y], [tipX, tipY], style) {
+  const far = Math.hypot(tipX - x, tipY - y);
+  if (!(far > 1)) return;
+  const head = Math.min(9, far / 2), [a, b] = [(tipX - x) / far * head, (tipY - y) / far * head];
+  polyline(pen, [[x, y], [tipX, tipY]], style);
+  polyline(pen, [[tipX - a - b / 2, tipY - b + a / 2], [tipX, tipY], [tipX - a + b / 2, tipY - b - a / 2]], style);
+}
+
+// w before and after, where one example alone lies between two frames; null elsewhere.
+export function updateOf({ frames, picture }, frame) {
+  if (frame < 1 || frames.cause[frame] < 0 || picture.basis || picture.kind === "projection") return null;
+  const [before, now] = [frames.plane[frame - 1], frames.plane[frame]];
+  return frames.updates[frame] - frames.updates[frame - 1] === 1 && now.length === 3 && isPlane(now) ? { before, now } : null;
+}
+
+export function paintUpdate(pen, at, film, frame, [across, up]) {
+  const update = updateOf(film, frame);
+  if (!update) return;
+  const { before, now } = update, inside = across[0] < 0 && across[1] > 0 && up[0] < 0 && up[1] > 0;
+  const [x, y] = inside ? [0, 0] : [(across[0] + across[1]) / 2, (up[0] + up[1]) / 2];
+  const half = [(across[1] - across[0]) / 2, (up[1] - up[0]) / 2];
+  const most = Math.max(...[before, now].flatMap(plane => half.map((size, k) => Math.abs(plane[k]) / size)));
+  const scale = Math.min(1, 2 * ROOM / most), tip = plane => [at.x(x + scale * plane[0]), at.y(y + scale * plane[1])];
+  const foot = [at.x(x), at.y(y)];
+  arrow(pen, foot, tip(before), STYLE.before);
+  arrow(pen, foot, tip(now), STYLE.now);
+  arrow(pen, tip(before), tip(now), STYLE.added);
+}
+
+export const updateStyle = STYLE.added;
