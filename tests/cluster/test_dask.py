@@ -291,6 +291,11 @@ def test_many_features_take_conjugate_gradients_on_the_workers():
     assert near(model, alone("logistic", X, y))
     assert "conjugate gradients, which write no Hessian down; Dask, 2 partitions" in model.history_.reason
     assert linsep.verify(model, X, y)
+    machine = LinearSVC().fit(*delayed)
+    assert near(machine, linsep.LinearSVC().fit(X, y))
+    assert "conjugate gradients, which write no Hessian down, and whose rounds do not grow" in machine.history_.reason
+    assert machine.history_.solver == "multipliers"
+    assert linsep.verify(machine, X, y)
 
 
 @pytest.mark.own_cluster

@@ -18,7 +18,6 @@ from .._core import sound
 from .._words import shown
 from ..estimators._input import different
 from ..history import histories_of
-from ..solvers import Automatic
 from ..solvers.contract import NotInMemoryError
 from ..solvers.workspace import Vector as AnyVector
 from .checkpoint import Checkpoint
@@ -206,7 +205,7 @@ def learn(
         chosen, run.begun = len(examples.rounds), []
         model.fit_examples(examples, classes, names=names, run=run)
     except NotInMemoryError as error:
-        raise NotInMemoryError(_not_on_machines(model, examples)) from error
+        raise NotInMemoryError(_not_on_machines(model)) from error
     ends = [*run.begun[1:], len(examples.rounds)]
     for begin, end, history in zip([chosen, *run.begun[1:]], ends, histories_of(model), strict=True):
         history.rounds = examples.rounds[begin:end]
@@ -214,17 +213,13 @@ def learn(
     return model
 
 
-def _not_on_machines(model: Any, examples: OnCluster) -> str:
+def _not_on_machines(model: Any) -> str:
     """Return why a fit needs rows in one place, and what to do instead."""
-    loss, most, l1 = model._loss(), Automatic.most_features, model._penalty().l1 > 0
-    what, instead = f"the {loss.name} loss", "use loss='squared_hinge', which takes any number of features"
-    if l1:
+    what, instead = f"the {model._loss().name} loss", "use loss='squared_hinge'"
+    if model._penalty().l1 > 0:
         what += " with an L1 penalty"
     elif getattr(model, "multi_class", "") == "crammer_singer":
         what, instead = "Crammer and Singer's machine", "use multi_class='ovr'"
-    elif examples.d > most:
-        what += f" on {examples.d:,} features"
-        instead += f", or hash them into {most:,} or fewer"
     return f"{what} takes rows in one place, and these are on many machines: {instead}"
 
 

@@ -34,21 +34,21 @@ ROOM = 256 * 2**20
 class Piece:
     """A partition of a table: what it is called, the columns that are features, the labels, and weights or None.
 
-    Statistics may be counted over other rows than those that are fitted: rows that stand for several are repeated.
-    `rows` are how many lack a label, and how many of a file are used.
+    Statistics may be counted over other rows than those that are fitted: `counted` are each row once, and each as often
+    as it counts. `rows` are how many lack a label, and how many of a file are used.
     """
 
     name: str
     frame: pa.Table
     y: NDArray[Any]
     weight: FloatArray | None = None
-    counted: pa.Table | None = None
+    counted: tuple[pa.Table, pa.Table | None] | None = None
     rows: tuple[int, int] = (0, 0)
 
     @property
-    def seen(self) -> pa.Table:
-        """The rows that tell how columns are encoded."""
-        return self.frame if self.counted is None else self.counted
+    def seen(self) -> tuple[pa.Table, pa.Table | None]:
+        """The rows that tell how columns are encoded: each once, and as often as it counts where that is not once."""
+        return (self.frame, None) if self.counted is None else self.counted
 
 
 class Tables(Protocol):
@@ -220,7 +220,7 @@ class _First:
     names: tuple[str, ...]
 
     def __call__(self, k: int, piece: Piece) -> _Values:
-        frame = _table(k, piece, piece.seen, self.schema).frame
+        frame = _table(k, piece, piece.seen[0], self.schema).frame
         some = {name: decoded(frame[name]).drop_null()[:SAMPLE] for name in self.names}
         return _Values({name: values.cast(pa.string()).to_pylist() for name, values in some.items()})
 
@@ -233,10 +233,11 @@ class _Count:
     begun: TableStatistics
 
     def __call__(self, k: int, piece: Piece) -> TableStatistics:
-        table, found = _table(k, piece, piece.seen, self.schema), copy.deepcopy(self.begun)
+        once, often = piece.seen
+        table, found = _table(k, piece, once, self.schema), copy.deepcopy(self.begun)
         try:
             with table.blaming():
-                found.add(table.frame)
+                found.add(table.frame, None if often is None else _table(k, piece, often, self.schema).frame)
         except DataError as error:
             raise PartitionError(str(error)) from None  # whose cause may hold what does not travel
         return found

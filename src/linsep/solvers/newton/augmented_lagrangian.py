@@ -5,7 +5,8 @@ Each example's dual variable is tied by a spring (a proximal term) to where it w
     min over (w, b)  penalty(w) + Σ max over a of  −a z − cᵢ ℓ*(−a/cᵢ) − ½ (h/cᵢ)(a − ᾱᵢ)²
 
 This inner problem is smooth, and bends only where examples lie in a band of width h around the kink: Newton's method
-factors the Hessian of these few. Then ᾱ moves to a, h is halved, and the gap falls by an order of magnitude.
+factors the Hessian of these few; of many features in blocks it takes conjugate gradients. Then ᾱ moves to a, h is
+halved, and the gap falls by an order of magnitude.
 (Rockafellar 1976; with semismooth Newton inside: Li, Sun and Toh 2018.)
 
 The dual variables are where their examples are. In memory an exact line search costs no pass over the rows, and what a
@@ -34,7 +35,7 @@ from ..sampling import both_classes, sample
 from ..workspace import InProcess, Workspace
 from .class_springs import OfClasses
 from .conjugate_gradients import dot
-from .preconditioner import factored
+from .preconditioner import FACTORED, factored
 from .springs_in_blocks import InBlocks
 from .sprung_point import SprungPoint, sprung_sums
 
@@ -114,6 +115,7 @@ class _Run(GapRun):
         super().__init__(method, observer)
         self.objective, self.seed = objective, seed
         self.steps, self.width, self.enough = 0, TUNED.widest, method.max_iter
+        self.narrower = TUNED.narrower
         self.duals: Any
         if objective.head.planes is not None:
             # Their proof is enclosed, whatever it is: of a tiny `tol` that takes some.
@@ -148,8 +150,12 @@ class _Run(GapRun):
         return start
 
     def of_sample(self, part: Objective, gap: float) -> Start:
-        """Return where this method leads on some of the examples, to a gap that is soon reached."""
-        return Multipliers(tol=gap).solve(part, seed=self.seed).as_part().last
+        """Return where this method leads on some of the examples, to a gap that is soon reached.
+
+        Of many features dual descent does, which writes no matrix of them.
+        """
+        method: GapSolver = Multipliers(tol=gap) if part.d <= FACTORED else DualDescent(tol=gap)
+        return method.solve(part, seed=self.seed).as_part().last
 
     def _step_by_step(self, start: Start) -> None:
         """Take one step after the other; springs that hold more than all else give way before."""
@@ -161,7 +167,7 @@ class _Run(GapRun):
                     raise EndOfRun(words_of(proof))
                 point = self.duals.refreshed(point)
             elif point.primal - point.dual - point.outer <= point.outer and self.width > TUNED.narrowest:
-                self.width *= TUNED.narrower
+                self.width *= self.narrower
                 point = self.duals.released(point)
             else:
                 self._end_if_enough(proof, point)

@@ -198,8 +198,12 @@ class _Diagonal(Metric):
 
 def diagonal(problem: Objective, h: FloatArray) -> Metric:
     """Return the diagonal of the Hessian."""
-    entries = problem.rows.square_rmatvec(h) + problem.penalty.l2
-    return _Diagonal(np.append(entries, h.sum()) if problem.fit_intercept else entries)
+    return diagonal_of(problem, np.append(problem.rows.square_rmatvec(h), h.sum()))
+
+
+def diagonal_of(problem: Objective, bends: FloatArray) -> Metric:
+    """Return the diagonal of the Hessian, by that of the losses' (with an entry, or row, for b), which is used up."""
+    return _Diagonal(_penalised(problem, bends))
 
 
 def diagonal_in_blocks(point: Any) -> Metric:
@@ -209,7 +213,7 @@ def diagonal_in_blocks(point: Any) -> Metric:
     def task(part: Objective) -> FloatArray:
         return _bends(part.evaluate(w, b, curvature=True, gradient=False))
 
-    return _Diagonal(_penalised(point.problem, point.problem.sum(task)))
+    return diagonal_of(point.problem, point.problem.sum(task))
 
 
 def _bends(point: Any) -> FloatArray:
