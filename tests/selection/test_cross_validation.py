@@ -27,6 +27,7 @@ def data(n=120, d=4, classes=2, seed=0):
 
 
 def theirs(**options):
+    pytest.importorskip("sklearn", "1.8", "of old its attributes have other shapes")
     defaults = dict(Cs=GRID, tol=1e-10, max_iter=10_000, use_legacy_attributes=False, l1_ratios=(0.0,), cv=4)
     return TheirCV(**{"scoring": "accuracy"} | defaults | options)
 

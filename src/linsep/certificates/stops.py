@@ -113,6 +113,8 @@ class Stops:
         self._points: dict[float, Point] = {}
         self._products: dict[tuple[str, int, int], float] = {}
         self._added = 0
+        #: What each C that was solved for has taken.
+        self.iterations: dict[float, int] = {}
 
     def add(self, C: float, w: FloatArray, b: float, alpha: FloatArray | None = None) -> None:
         """Take up a solved point; a dual point follows from it where the loss is smooth."""
@@ -122,14 +124,19 @@ class Stops:
         alpha = balanced(problem, -c * problem.loss.slope(z) if alpha is None else alpha)
         u = np.divide(alpha, c, out=np.zeros_like(alpha), where=c > 0)
         v = problem.rows.rmatvec(alpha * problem.y) / C
+        self.take(C, w, float(b), u=u, z=z, g=self._scores(w, float(b)), v=v)
+
+    def take(self, C: float, w: FloatArray, b: float, **known: FloatArray) -> None:
+        """Take up a solved point of which all that makes a `Stop` is known."""
         self._added += 1
-        self._insert(Stop(self._added, C, w, float(b), u, z, self._scores(w, float(b)), v))
+        self._insert(Stop(self._added, C, w, b, **known))
 
     def _insert(self, stop: Stop) -> None:
         at = bisect_left(self.stops, stop.C, key=_C)
         near = [one.C for one in self.stops[max(at - 2, 0) : at + 3]]
         for known in [one for one in self._points if not near or near[0] <= one <= near[-1]]:
-            del self._points[known]  # which knew other stops
+            if known == stop.C or not self._points[known].is_stop:
+                del self._points[known]  # which knew other stops
         if at < len(self.stops) and self.stops[at].C == stop.C:
             self.stops[at] = stop
         else:

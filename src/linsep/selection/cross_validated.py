@@ -7,7 +7,6 @@ from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
@@ -17,6 +16,7 @@ from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, proces
 from sklearn.utils.validation import check_is_fitted
 
 from .._checks import check_choice
+from .._frames import frame_of
 from .._types import FloatArray, IntArray
 from .._words import shown
 from ..certificates.case import Case
@@ -217,7 +217,7 @@ class CrossValidated(CertifiedEstimator):
         table: dict[str, Any] = {"l1_ratio": ratios, "C": Cs, "mean": scores.mean(axis=0).ravel()}
         table["std"] = scores.std(axis=0).ravel()
         table |= {f"fold_{k + 1}": one.ravel() for k, one in enumerate(scores)}
-        return nw.from_dict(table, backend=backend).to_native()
+        return frame_of(table, backend).to_native()
 
     def score(self, X: Any, y: ArrayLike, **params: Any) -> float:
         """Return the score by which C was chosen, on these examples; `params` are for the scorer."""

@@ -37,13 +37,13 @@ def suits(objective: Objective) -> bool:
     return objective.penalty.l2 > 0 and math.isfinite(objective.loss.self_concordance)
 
 
-def solve(stops: Stops, C: float, tol: float, seed: int = 0, start: Start | None = None) -> int:
-    """Solve at C and take the solution up as a stop; return how many iterations that took."""
+def solve(stops: Stops, C: float, tol: float, seed: int = 0, start: Start | None = None) -> None:
+    """Solve at C and take the solution up as a stop."""
     objective = replace(stops.objective, C=C)
     asked: Any = dict(start=start, seed=seed, tol=tol, polish=False, reduce=not stops.in_best_form)
     found = minimise(objective, Automatic(tol=tol), **asked).as_part()
     stops.add(C, found.w, float(found.b), found.alpha)
-    return found.n_iter
+    stops.iterations[C] = found.n_iter
 
 
 def along(
@@ -60,27 +60,26 @@ def along(
     guide : Stops or None
         Of another fold along the same grid, whose solutions these are not far from.
     """
-    iterations = dict.fromkeys(grid.tolist(), 0)
-    for C in grid[_first(grid, tol)].tolist():
+    for C in first(grid, tol):
         if not stops.has(C):
-            iterations[C] = solve(stops, C, OWN * tol, seed, start_beyond(stops, C, guide))
+            solve(stops, C, OWN * tol, seed, start_beyond(stops, C, guide))
     while True:
         points = stops.points(grid)
         open_ = [k for k, point in enumerate(points) if not (point.is_stop or point.within(tol))]
         if not open_:
-            return points, list(iterations.values())
+            return points, [stops.iterations.get(C, 0) for C in grid.tolist()]
         for _, some in groupby(open_, key=lambda k: points[k].stops):
             which = list(some)
             point = points[which[len(which) // 2]]
-            iterations[point.C] = solve(stops, point.C, OWN * tol, seed, start_at(stops, point))
+            solve(stops, point.C, OWN * tol, seed, start_at(stops, point))
 
 
-def _first(grid: FloatArray, tol: float) -> Any:
-    """Return which of the grid to solve for first: evenly, and no further apart than should do."""
+def first(grid: FloatArray, tol: float) -> list[float]:
+    """Return which values of C to solve for first: evenly, and no further apart than should do."""
     apart = (math.sqrt(tol) / OFF) ** 0.25
     count = math.ceil(math.log(grid[-1] / grid[0]) / apart) + 1
     wanted = np.geomspace(grid[0], grid[-1], count)
-    return np.unique(np.abs(np.log(grid[:, None] / wanted)).argmin(axis=0))
+    return [float(C) for C in grid[np.unique(np.abs(np.log(grid[:, None] / wanted)).argmin(axis=0))]]
 
 
 def start_at(stops: Stops, point: Point) -> Start:

@@ -20,13 +20,13 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from .._checks import check_count
+from .._frames import frame_of
 from .._types import FloatArray, IntArray
 from .._words import many, phrase, shown
 from ..estimators import LogisticRegression
@@ -93,7 +93,7 @@ class StabilitySelection:
             "frequency": self.frequency[order],
             "selected": np.isin(order, self.selected),
         }
-        return nw.from_dict(table, backend=backend).to_native()
+        return frame_of(table, backend).to_native()
 
     def __str__(self) -> str:
         chosen = phrase([self.names[j] for j in self.selected]) if len(self.selected) else "none"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from numbers import Integral
@@ -21,7 +22,8 @@ from .._core import Rows, one_thread
 from .._types import FloatArray
 from .._words import shown
 from ..certificates.held_out import Fold, costs
-from .curves import along, suits
+from . import in_step
+from .curves import along, first, suits
 from .tracks import Track
 
 #: Where C is looked for, if nobody says.
@@ -137,20 +139,40 @@ class Folds:
                 ) from error
 
     def tried(self, folds: list[Any]) -> list[Tried]:
-        """Return what is found of each fold; the first one shows the others the way, where they can be shown."""
-        guided = self._are_interpolated()
-        nobody: list[Fold | None] = [None] * len(self.ratios)
-        first = [self._tried(0, len(folds), folds[0][0], folds[0][1], nobody)] if guided else []
-        guides = first[0].folds if guided else None
-        side_by_side = self.owner.n_jobs not in (None, 1)
+        """Return what is found of each fold; all are solved in step, or the first one shows the others the way."""
+        interpolated = self._are_interpolated()
+        posed = self._each(folds, self._posed) if interpolated else []
+        guided = interpolated and not self._in_step(posed, folds)
+        made = [self._tried(0, folds, posed[0], [None] * len(self.ratios))] if guided else []
+        guides = made[0].folds if guided else [None] * len(self.ratios)
 
         def one(number: int) -> Tried:
-            train, test = folds[number]
-            with one_thread() if side_by_side else nullcontext():
-                return self._tried(number, len(folds), train, test, guides)
+            return self._tried(number, folds, posed[number] if interpolated else None, guides)
 
-        work = (delayed(one)(number) for number in range(len(first), len(folds)))
-        return first + list(Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(work))
+        return made + self._each(range(len(made), len(folds)), one)
+
+    def _each(self, items: Any, task: Any) -> list[Any]:
+        """Do a task for each fold: side by side, if so many jobs are asked for."""
+        side_by_side = self.owner.n_jobs not in (None, 1)
+
+        def alone(item: Any) -> Any:
+            with one_thread() if side_by_side else nullcontext():
+                return task(item)
+
+        return list(Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(delayed(alone)(item) for item in items))
+
+    def _posed(self, fold: Any) -> list[Fold]:
+        """Return a fold to be solved along C, for each share of L1."""
+        return [self.held_out(self.track(ratio, fold[0]), fold[1]) for ratio in self.ratios]
+
+    def _in_step(self, posed: list[list[Fold]], folds: list[Any]) -> bool:
+        """Whether all folds can be solved in step; then they are, where one fold would be solved for first."""
+        if not all(in_step.suits(some, folds, self.columns) for some in zip(*posed, strict=True)):
+            return False
+        y, weight = np.where(self.examples.codes == 1, 1.0, -1.0), self.examples.weight
+        for some in zip(*posed, strict=True):
+            in_step.InStep(some, folds, self.columns, y, weight).along(first(self.grid, self.tol), self.tol, self.seed)
+        return True
 
     def plain(self, ratio: float) -> Any:
         """Return the estimator that is fitted for each C."""
@@ -196,16 +218,17 @@ class Folds:
         self.chain, self.columns, self.in_best_form = chain, objective.rows, True
         return True
 
-    def _tried(self, number: int, count: int, train: Any, test: Any, guides: list[Fold | None] | None) -> Tried:
-        """Return what is found of one fold; without even a place for guides, each C is solved for."""
-        found = Tried([], [], [], [])
-        for ratio, guide in zip(self.ratios, guides or [None] * len(self.ratios), strict=True):
-            track = self.track(ratio, train)
-            fold = None if guides is None else self.held_out(track, test)
+    def _tried(
+        self, number: int, folds: list[Any], posed: Sequence[Fold | None] | None, guides: Sequence[Fold | None]
+    ) -> Tried:
+        """Return what is found of one fold; unless it is posed to be interpolated, each C is solved for."""
+        found, (train, test) = Tried([], [], [], []), folds[number]
+        for ratio, fold, guide in zip(self.ratios, posed or [None] * len(self.ratios), guides, strict=True):
             if fold is not None:
                 points, iterations = along(fold, self.grid, self.tol, self.seed, guide)
                 planes = self._mixed(fold, points)
             else:
+                track = self.track(ratio, train)
                 models = [track.model(float(C)) for C in self.grid]
                 planes = Planes(np.array([self._plane(model) for model in models]))
                 iterations = [model.n_iter_ for model in models]
@@ -214,7 +237,7 @@ class Folds:
             found.iterations.append(iterations)
             found.folds.append(fold)
         if self.owner.verbose:
-            print(f"fold {number + 1} of {count}: best score {np.max(found.scores):.4f}", file=sys.stderr)
+            print(f"fold {number + 1} of {len(folds)}: best score {np.max(found.scores):.4f}", file=sys.stderr)
         return found
 
     def planes_of(self, fold: Fold) -> FloatArray:

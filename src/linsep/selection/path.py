@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
 from .._checks import check_count
+from .._frames import frame_of
 from .._types import BoolArray, FloatArray
 from .._words import shown
 from ..arithmetic.enclosure import Interval
@@ -172,7 +172,7 @@ class RegularizationPath:
             "relative_gap": [model.dual_gap_ for model in self.models],
             "nonzero": np.count_nonzero(self.active, axis=1),
         }
-        return nw.from_dict(table, backend=backend).to_native()
+        return frame_of(table, backend).to_native()
 
     def __repr__(self) -> str:
         return f"RegularizationPath of {len(self.models)} models: {self.certificate}"
