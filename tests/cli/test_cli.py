@@ -57,6 +57,7 @@ def test_demo_in_a_colour_terminal():
 
 @pytest.mark.slow
 def test_demo_for_programs():
+    Path("report.html").write_text("somebody's own")
     done = run("demo", "--json", "--seed", "3", "--noise", "0")
     record = json.loads(done.stdout)
     assert (record["seed"], record["noise"], record["images"]["side"]) == (3, 0.0, 28)
@@ -67,7 +68,9 @@ def test_demo_for_programs():
         "it goes through every training image: its objective is 0, but for rounding"
     )
     assert all(0 <= gap <= 1e-4 for gap in gaps.values())
-    assert record["report"] == "report.html"
+    assert record["report"] == "report-2.html", "what nobody named replaces nothing"
+    assert Path("report.html").read_text() == "somebody's own"
+    assert Path("report-2.html").stat().st_size > 50_000
 
 
 def test_a_report_that_cannot_be_written_is_an_error():

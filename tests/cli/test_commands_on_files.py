@@ -32,7 +32,7 @@ with_data = pytest.mark.skipif(not FOLDER, reason="LINSEP_DATA does not name a f
 
 def text_like(n=400, d=60, seed=0):
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n, d), density=0.15, rng=rng, format="csr")
+    X = sparse.random_array((n, d), density=0.15, random_state=rng, format="csr")
     noise = 0.2 * rng.standard_normal(n)
     return X, np.where(X @ rng.standard_normal(d) + noise > 0, 1, -1)
 
@@ -41,6 +41,7 @@ def text_like(n=400, d=60, seed=0):
 def test_libsvm_text_of_scikit_learn_with_comments_and_queries(tmp_path, zero_based):
     X, y = text_like()
     path = tmp_path / "a.svm"
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # what scikit-learn of old wants
     dump_svmlight_file(X, y, str(path), zero_based=zero_based, comment="by a test", query_id=np.arange(len(y)) // 10)
     record = run_json("fit", path, "-o", tmp_path / "m.json")
     assert (record["rows"], record["features"]) == X.shape
@@ -57,6 +58,7 @@ def test_a_file_that_liblinear_reads_too(tmp_path, program):
         pytest.skip("LIBLINEAR's train is not installed (Debian: liblinear-tools)")
     X, y = text_like()
     path, model = tmp_path / "a.svm", tmp_path / "liblinear.model"
+    X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)  # what scikit-learn of old wants
     dump_svmlight_file(X, y, str(path), zero_based=False)
     subprocess.run([program, "-q", "-s", "0", "-e", "1e-8", "-B", "1", path, model], check=True, timeout=300)
     out = tmp_path / "liblinear.out"

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import feather, ipc, parquet
 
+from linsep._core import one_ahead
 from linsep.data.readers import Hints, read, stream
 from linsep.data.room import SHARE, at_most, free_memory
 from linsep.data.sources import DataError
@@ -181,3 +182,8 @@ print(free_memory() < 2**31)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout == "True\n", done.stderr
+
+
+def test_what_is_made_ahead_in_another_thread_has_no_more_room_than_what_is_made_here():
+    with at_most(1000):
+        assert list(one_ahead(free_memory() for _ in range(2))) == [1000.0, 1000.0]

@@ -333,7 +333,7 @@ def test_bad_arrays_are_named(tmp_path, arrays, complaint):
 
 
 def test_a_sparse_matrix_by_columns(tmp_path):
-    X = sparse.random_array((7, 5), density=0.4, rng=np.random.default_rng(0), format="csc")
+    X = sparse.random_array((7, 5), density=0.4, random_state=np.random.default_rng(0), format="csc")
     sparse.save_npz(tmp_path / "a.npz", X)
     np.testing.assert_array_equal(read(tmp_path / "a.npz").X.toarray(), X.toarray())
 

@@ -291,7 +291,7 @@ def test_the_file_says_what_it_is(path):
     save(fitted(LinearSVC()), path, data=(X, two))
     document = json.loads(path.read_text())
     assert tuple(document) == SECTIONS
-    assert (document["format"], document["version"]) == ("linsep model", 4)
+    assert (document["format"], document["version"]) == ("linsep model", 5)
     assert document["estimator"]["class"] == "LinearSVC"
     assert np.shape(document["coefficients"]) == (1, 3)
     assert document["objective"] == "½‖w‖² + Σ max(0, 1 − z)"
@@ -439,7 +439,7 @@ def drop(section, key=None):
 
 FORGERIES = [
     (put("format", "pickle"), "not a model that linsep saved"),
-    (put("version", 5), "of version 5, this linsep reads the versions 1, 2, 3, 4"),
+    (put("version", 6), "of version 6, this linsep reads the versions 1, 2, 3, 4, 5"),
     (put("version", 1), "unknown: calibration, history"),
     (put("version", True), "of version True"),
     (put("extra", 1), "unknown: extra"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from linsep import load, save, verify
+from linsep.persistence.document import VERSION
 from linsep.persistence.model_file import ModelFileError
 from proven_models import forged
 
@@ -46,7 +47,7 @@ def test_a_logistic_model_is_read_proven_and_has_todays_attributes(name, labels,
 def test_a_file_of_todays_format_does_not_speak_of_an_earlier_one(tmp_path):
     path = tmp_path / "model.json"
     path.write_text((OLDER / "soft_hard_margin.json").read_text())
-    forged(path, lambda document: document.update(version=4, calibration=None))
+    forged(path, lambda document: document.update(version=VERSION, calibration=None))
     with pytest.raises(ModelFileError) as error:
         load(path)
     assert "earlier" not in str(error.value)

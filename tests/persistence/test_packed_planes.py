@@ -46,7 +46,7 @@ def test_many_coefficients_come_back_to_the_bit(share):
 
 def test_a_large_model_is_half_its_decimals_and_a_sparse_one_a_fraction(tmp_path):
     d = 4000
-    words = sparse.random_array((90, d), density=0.05, rng=np.random.default_rng(1), format="csr")
+    words = sparse.random_array((90, d), density=0.05, random_state=np.random.default_rng(1), format="csr")
     labels = np.arange(90) % 6
     for name, model, least in (("dense", LogisticRegression(), 1.7), ("sparse", LinearSVC("l1", "squared_hinge"), 20)):
         model.fit(words, labels)

@@ -485,3 +485,25 @@ def test_light_dark_and_print_are_readable(browser, pages):
             pdf = page.call("Page.printToPDF")["data"]
             assert len(pdf) > 20_000
     assert shades[False] > 200 > 60 > shades[True]
+
+
+def test_a_rare_class_has_the_width_of_its_threshold_chart():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 1))
+    y = rng.random(3000) < 1 / (1 + np.exp(5 - X[:, 0]))
+    chart = render(compute(LogisticRegression().fit(X, y), X, y)).split("Accuracy, precision and recall at each")[2]
+    path = re.findall(r'<path class="line s2" d="([^"]*)"', chart)[0]
+    xs, ys = np.array([word.strip("ML") for word in path.split()], dtype=float).reshape(-1, 2).T
+    assert (xs.min() >= 0, xs.max() <= 1000) == (True, True)
+    assert np.ptp(xs[(ys > 0.05 * 190) & (ys < 0.95 * 190)]) > 250, "of 1,000: recall falls over what can be seen"
+    assert ">0.01</text>" in chart
+
+
+def test_a_small_push_is_written_with_its_digits():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = X[:, 0] + rng.normal(size=200) > 0
+    page = render(compute(LogisticRegression(C=1e-6).fit(X, y), X, y))
+    pushes = re.findall(r'<span class="push">([^<]*)</span>', page)
+    assert pushes
+    assert all(float(push) for push in pushes)

@@ -155,3 +155,21 @@ def test_a_file_larger_than_memory_is_sampled(table, tmp_path):
         max(one["accuracy"] for one in in_memory["cross_validation"]), abs=0.02
     )
     assert json.loads((tmp_path / "m.json").read_text())["fitted"]["choice_"]
+
+
+@pytest.mark.parametrize(
+    ("best", "said"),
+    [
+        (
+            len(GRID) - 1,
+            "watch out   10000 is the largest C that is tried: a larger one may be better; compare --C inf",
+        ),
+        (0, "watch out   0.0001 is the smallest C that is tried: the columns seem to say little of the target"),
+        (None, "watch out   every C has the same score: it does not tell them apart; another --score may"),
+        (7, None),
+    ],
+)
+def test_a_choice_at_the_end_of_the_grid_says_so(best, said):
+    scores = np.full((3, len(GRID)), 0.5)
+    scores[:, [] if best is None else [best]] = 0.9
+    assert [line for line in Choice.by(Asked(), scores, 100).lines if line.startswith("watch")] == [said] * bool(said)

@@ -422,3 +422,15 @@ def test_numbers_that_only_name_the_rows_are_pointed_out(tmp_path):
         assert done.code == 0
         assert f"{hint} 'Kundennr'" in said
         assert "'income'" not in said
+
+
+def test_times_of_day_are_set_aside_with_a_way_out(tmp_path):
+    rows = [f"{7 + k % 5:02d}:{k % 60:02d};{k % 7},5;{'ja' if k % 5 > 2 else 'nein'}" for k in range(120)]
+    (tmp_path / "t.csv").write_text("Uhrzeit;Wert;y\n" + "\n".join(rows) + "\n")
+    heard = call("fit", tmp_path / "t.csv", "-t", "y", "-o", tmp_path / "m.json").err.decode()
+    assert (
+        "column 'Uhrzeit' is set aside: times of day; write them behind their date in one column, or as hours" in heard
+    )
+    assert "categories  Uhrzeit" in run(
+        "fit", tmp_path / "t.csv", "-t", "y", "--category", "Uhrzeit", "-o", tmp_path / "m.json"
+    )

@@ -64,7 +64,7 @@ def folder(tmp_path_factory):
     two.to_csv(place / "two.csv", index=False)
     two.to_feather(place / "two.feather")
     few.drop(columns=["bought", "words"]).to_parquet(place / "three.parquet")
-    X = sparse.random_array((3000, 300), density=0.03, rng=np.random.default_rng(0), format="csr")
+    X = sparse.random_array((3000, 300), density=0.03, random_state=np.random.default_rng(0), format="csr")
     y = np.where(X[:, :40].sum(axis=1) + 0.2 * np.random.default_rng(1).standard_normal(3000) > 0.6, 1, -1)
     dump_svmlight_file(X, y, str(place / "two.svm"), zero_based=False)
     many = pd.concat([customers(100_000, seed) for seed in range(9)]).drop(columns="kind")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 
-from command import run, run_json
+from command import call, run, run_json
 
 WORDS = np.array(["slow app today", "great service thank you", "price too high", "love the team", "cannot log in"])
 
@@ -51,3 +51,21 @@ def test_time_that_runs_out_is_told_in_the_words_of_the_command(tmp_path):
     assert "undecided within --time-limit 0" in said
     assert "raise --time-limit" in said
     assert "time_limit" not in said
+
+
+def test_labels_and_levels_that_differ_only_in_case_or_spaces_are_pointed_out(tmp_path):
+    labels = ["Well", "ill"] * 20 + ["well", "ill"]
+    wards = ["Inner  Ward", "Surgery"] * 15 + ["Surgery", "inner ward"] * 6
+    frame = pd.DataFrame({"age": np.arange(42) % 9, "ward": wards, "finding": labels})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    for way in ([], ["--max-memory", "4GB"]):
+        said = call("fit", tmp_path / "t.csv", "-t", "finding", *way, "-o", tmp_path / "m.json").err.decode()
+        assert (
+            "column 'finding': 'Well' and 'well' differ only in case or spaces, and each is a class of its own" in said
+        )
+        assert (
+            "column 'ward': 'Inner  Ward' and 'inner ward' differ only in case or spaces, and each has a weight" in said
+        )
+    frame.replace({"well": "Well", "inner ward": "Inner  Ward"}).to_csv(tmp_path / "t.csv", index=False)
+    done = call("fit", tmp_path / "t.csv", "-t", "finding", "-o", tmp_path / "m.json")
+    assert "differ only in case" not in done.err.decode()

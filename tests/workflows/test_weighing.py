@@ -177,3 +177,33 @@ def test_a_row_without_a_weight_is_named(tmp_path, value, told):
     frame = pd.DataFrame({"x": range(8), "w": ["1,5", "2", value, *"45678"], "y": ["a", "b"] * 4})
     frame.to_csv(tmp_path / "a.csv", sep=";", index=False)
     assert told in run("fit", tmp_path / "a.csv", "-t", "y", "--sample-weight", "w", code=2)
+
+
+@pytest.fixture(scope="module")
+def numbered(tmp_path_factory):
+    """Patients with numbers of their own in digits and in text, who stand for one to five others."""
+    place, rng = tmp_path_factory.mktemp("numbered"), np.random.default_rng(0)
+    frame = pd.DataFrame({"case no": [f"{517 + 13 * k:07d}" for k in range(60)], "id": 900 - np.arange(60)})
+    frame["age"], frame["times"] = rng.normal(60, 9, 60).round(), rng.integers(1, 6, 60)
+    frame["remark"] = [" ".join(rng.choice(["no", "pain", "came", "late", "left", "early"], 4)) for _ in range(60)]
+    frame["ill"] = np.where(frame["age"] + rng.normal(0, 9, 60) > 60, "yes", "no")
+    frame.to_csv(place / "weighed.csv", index=False)
+    frame = frame.drop(columns="ill").assign(died=frame["times"] - frame["times"] // 2)
+    frame.to_csv(place / "grouped.csv", index=False)
+    return place, frame
+
+
+@pytest.mark.parametrize("memory", [(), ("--max-memory", "4GB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize(
+    ("name", "ways"),
+    [
+        ("weighed.csv", ("--target", "ill", "--weights", "times")),
+        ("grouped.csv", ("--successes", "died", "--trials", "times")),
+    ],
+)
+def test_what_names_the_rows_names_them_however_often_they_count(numbered, memory, name, ways):
+    place, frame = numbered
+    encoding = fitted(place, name, *ways, *memory)[1]["encoding"]
+    kinds = {column["name"]: column["kind"] for column in encoding["columns"]}
+    assert kinds == {"case no": "ignored", "id": "ignored", "age": "number", "remark": "text"}
+    assert encoding["numbers"]["age"][0] == pytest.approx(np.average(frame["age"], weights=frame["times"]))

@@ -1,8 +1,8 @@
 """The command line: one function a command, whose help is its docstring.
 
 Results go to standard output, everything else to standard error. A command returns the exit code: 0 for done and
-proven, 1 for done but not to ``tol``. For bad usage or bad data it raises, and `main` turns that into one line and 2,
-with ``--json`` also into ``{"error": …}`` on standard output.
+proven, 1 for done but not proven to ``tol``. For bad usage or bad data it raises, and `main` turns that into one line
+and 2, with ``--json`` also into ``{"error": …}`` on standard output.
 """
 
 from __future__ import annotations

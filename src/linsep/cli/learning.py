@@ -36,6 +36,7 @@ from .options import (
     Target,
     Tolerance,
     Training,
+    placed,
     ready,
 )
 from .speech import Waiting, for_commands, for_replays, note, note_dashboard, show
@@ -393,7 +394,7 @@ def replay(
     data: Training,
     *,
     target: Target = None,
-    output: Output = Path("replay.html"),
+    output: Output | None = None,
     loss: str = "perceptron",
     solver: str = "auto",
     order: Literal["random", "cyclic", "worst"] | None = None,
@@ -417,7 +418,7 @@ def replay(
     Parameters
     ----------
     output
-        Where to: .html, .gif or .mp4.
+        Where to: .html, .gif or .mp4; without it replay.html, or replay-2.html where that is taken.
     loss
         perceptron, hinge, squared_hinge, logistic, square or another that linsep.losses knows.
     solver
@@ -441,8 +442,8 @@ def replay(
     from ..workflows.preparation import prepare
     from ..workflows.replaying import Method, in_words_of, replay_examples, replay_record, replay_text
 
+    output = placed(output, "replay.html", data)
     check_ending(output)
-    ready(output, data)
     method = Method(loss, solver, order, C, schedule, eta, max_iter, intercept)
     with Waiting(f"reading {data}") as waiting:
         examples = prepare(data, target, scaled=scaling, **columns.asked(reading))

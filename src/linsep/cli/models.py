@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
 from .._words import many
-from .options import CLUSTER, READING, Cluster, Json, Labels, Model, Output, Reading, Several, Source, ready
+from .options import CLUSTER, READING, Cluster, Json, Labels, Model, Output, Reading, Several, Source, placed, ready
 from .speech import Waiting, note, note_dashboard, print_json, show
 
 
@@ -163,7 +162,6 @@ def verify(
     rows
         Where to write the rows as the model takes them, for checker.py where linsep is not installed; CSV.
     """
-    from ..certificates.outcome import in_words
     from ..workflows import checking_streams, second_opinion, summaries
 
     if rows is not None:
@@ -185,11 +183,10 @@ def verify(
             if independent:
                 waiting.on("verifying independently")
                 both = second_opinion.check_independently(model, *rows_of_fit, outcome)
-    said = replace(outcome, unchecked=in_words(outcome.unchecked))
     if both is not None:
-        show(summaries.verification_record(outcome) | both.record(), replace(both, first=said), json)
+        show(summaries.verification_record(outcome) | both.record(), both, json)
         return both.code
-    show(summaries.verification_record(outcome), said, json)
+    show(summaries.verification_record(outcome), outcome, json)
     return 0 if outcome and outcome.proven else 1
 
 
@@ -268,7 +265,7 @@ def report(
     data: Source,
     *,
     target: Labels = None,
-    output: Output = Path("report.html"),
+    output: Output | None = None,
     train: str | None = None,
     time_limit: float = 10.0,
     reading: Reading = READING,
@@ -282,7 +279,7 @@ def report(
         Rows with known labels to measure it on, best ones that it was not trained on; all are taken into memory. - for
         standard input.
     output
-        Where to write the page, which needs nothing else.
+        Where to write the page, which needs nothing else; without it report.html, or report-2.html where that is taken.
     train
         The file that it was trained on: separability and what to watch out for are then told of that.
     time_limit
@@ -292,7 +289,7 @@ def report(
     from ..report import render
     from ..workflows.reporting import report_model, report_record, report_text
 
-    ready(output, model, data, train)
+    output = placed(output, "report.html", model, data, train)
     found = _read(model)
     with Waiting(f"reading {data} and measuring") as waiting:
         options: dict[str, Any] = dict(model=model, train=train, hints=reading.hints(), time_limit=time_limit)

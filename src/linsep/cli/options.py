@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -135,6 +137,22 @@ def ready(output: Path | None, *read: str | Path | None) -> None:
     """Raise where a result could not be written, or in the place of what is read: before the work, not after it."""
     if output is not None:
         check_target(output, *read)
+
+
+def placed(output: Path | None, usual: str, *read: str | Path | None) -> Path:
+    """Return where a page goes: as `ready` where that was asked for, else a name that replaces no file.
+
+    Examples
+    --------
+    >>> str(placed(None, "a page that nobody has.html"))
+    'a page that nobody has.html'
+    """
+    if output is None:
+        stem, ending = os.path.splitext(usual)
+        names = (usual if number == 1 else f"{stem}-{number}{ending}" for number in count(1))
+        output = next(path for path in map(Path, names) if not os.path.lexists(path))
+    ready(output, *read)
+    return output
 
 
 @Parameter(name="*")

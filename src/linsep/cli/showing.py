@@ -13,7 +13,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter, validators
 
 from .. import __version__, _core
-from .options import Json, Output, Seed, ready
+from .options import Json, Output, Seed, placed
 from .speech import Waiting, note, print_json, print_styled
 
 
@@ -22,7 +22,7 @@ def demo(
     seed: Seed = 0,
     noise: float = 0.2,
     data: Path | None = None,
-    output: Output = Path("report.html"),
+    output: Output | None = None,
     json: Json = False,
 ) -> int:
     """Tell handwritten 3s from 7s with every model, and show what they learned, in the terminal and in report.html.
@@ -37,12 +37,13 @@ def demo(
         Folder with MNIST's IDX files. Without it the folder that LINSEP_DATA names, or scikit-learn's digits, enlarged
         to 28 × 28 pixels.
     output
-        Where to write the page with all of it and the replay of the perceptron; the last line says where it is.
+        Where to write the page with all of it and the replay of the perceptron; without it report.html, or
+        report-2.html where that is taken. The last line says where it is.
     """
     from .. import demo as demonstration
     from .._atomic_file import write_atomically
 
-    ready(output)
+    output = placed(output, "report.html")
     importlib.import_module("rich")  # whatever is missing is said before the work, not after it
     with Waiting("fitting every model to the images") as waiting:
         found = demonstration.run(_demo_images(data), seed=seed, noise=noise)

@@ -38,7 +38,7 @@ def read_excel(
         content.seek(0)
         book = CalamineWorkbook.from_filelike(content)
         cells = book.get_sheet_by_name(_sheet(source.name, book.sheet_names, sheet)).to_python()
-    except CalamineError as error:
+    except (CalamineError, NotImplementedError) as error:  # the latter of an archive that Python does not know
         raise DataError(f"{source.name}: not a readable workbook ({error}); save it again, or as CSV") from error
     rows = [row for row in cells if any(cell != "" for cell in row)]
     if not rows:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from pyarrow import ipc, parquet
 from scipy import sparse
 
-from .._core import helpers, is_sparse
+from .._core import is_sparse, one_ahead
 from .csv_text import Dialect, Header, check_names, check_width, header_of, line_of, read_csv, sniff, stream_csv
 from .excel import read_excel
 from .libsvm import STRETCH, read_libsvm, stream_libsvm
@@ -27,7 +27,6 @@ from .naming import column_called
 from .room import check_room
 from .sources import BadValueError, DataError, Source, blame
 
-T = TypeVar("T")
 #: Types of columns by name, or what tells them by a file's header.
 Types = Mapping[str, pa.DataType] | Callable[[Header], Mapping[str, pa.DataType]]
 
@@ -269,19 +268,10 @@ def stream(
     else:
         with blame(source.name):
             first = 0
-            for batch in _one_ahead(_arrow_batches(source, size, columns, hints.max_columns)):
+            for batch in one_ahead(_arrow_batches(source, size, columns, hints.max_columns)):
                 frame = _plain(source.name, pa.Table.from_batches([batch]), hints.missing)
                 yield Table(source.name, frame, first=first)
                 first += batch.num_rows
-
-
-def _one_ahead(items: Iterator[T]) -> Iterator[T]:
-    """Yield the same items, each of which is made in another thread while one works on the last."""
-    with helpers(1) as maker:
-        coming = maker.submit(next, items, None)
-        while (item := coming.result()) is not None:
-            coming = maker.submit(next, items, None)
-            yield item
 
 
 def _read_arrow(source: Source, most: int) -> pa.Table:

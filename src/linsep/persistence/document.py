@@ -42,10 +42,10 @@ import numpy as np
 from .._types import FloatArray
 from ..history import COLUMNS
 
-FORMAT, VERSION = "linsep model", 4
+FORMAT, VERSION = "linsep model", 5
 
 #: The versions that are read, and the sections that each does without.
-LACKS: dict[int, set[str]] = {1: {"history", "calibration"}, 2: {"calibration"}, 3: {"calibration"}, 4: set()}
+LACKS: dict[int, set[str]] = {1: {"history", "calibration"}, 2: {"calibration"}, 3: {"calibration"}, 4: set(), 5: set()}
 
 SECTIONS = (
     "format",

@@ -95,9 +95,8 @@ def _number_scores(graph: _Graph, model: Model, dates: _Dates) -> list[str]:
     mean = graph.constant(np.array([[number.mean for number in model.numbers]]))
     scale = graph.constant(np.array([[number.scale for number in model.numbers]]))
     missing = graph.add("IsNaN", raw)
-    z = graph.add(
-        "Where", missing, graph.constant(np.float64(0.0)), graph.add("Div", graph.add("Sub", raw, mean), scale)
-    )
+    fill = graph.constant(np.array([[number.fill for number in model.numbers]]))
+    z = graph.add("Where", missing, fill, graph.add("Div", graph.add("Sub", raw, mean), scale))
     features = (
         [_product(graph, z, powers) for powers, _ in model.products] if len(model.products) > len(columns) else []
     )

@@ -13,8 +13,9 @@ from .terms import Model, model_terms
 HEAD = '''"""A linear classifier, exported by linsep. It needs nothing but Python.
 
 predict(row) takes a dictionary from column to value (None, "", NA and the like, or absent where it is missing; text as
-in the file that the model was fitted on) and returns the class;
-probabilities(row), where the model has them, one number a class. Run with the name of a CSV file to predict its rows.
+in the file that the model was fitted on) and returns the class; probabilities(row), where the model has them, a
+dictionary from each class to its probability; scores(row) a list, one score a plane. Run with the name of a CSV file
+to predict its rows.
 """
 
 import bisect
@@ -119,7 +120,7 @@ def scores(row):
     for number in MODEL["numbers"]:
         value = row.get(number["name"])
         if _missing(value):
-            standardised.append(0.0)
+            standardised.append(number["fill"])
             _add(found, number["missing"] or [])
         else:
             standardised.append((_number(number["name"], value, number["form"]) - number["mean"]) / number["scale"])
@@ -161,7 +162,7 @@ def _looked_up(g, points):
 
 
 def probabilities(row):
-    \"\"\"Return the probability of each class.\"\"\"
+    \"\"\"Return a dictionary from each class to its probability.\"\"\"
     found, link, maps = scores(row), MODEL["link"], MODEL["maps"]
     if link is None:
         raise ValueError("this model has no probabilities: fit it with the logistic loss, or --calibrate it")

@@ -191,8 +191,8 @@ def _standardised(model: Model, j: int) -> str:
     number = model.numbers[j]
     value = _given(model, number)
     if (number.mean, number.scale) == (0.0, 1.0):
-        return f"COALESCE({value}, 0e0)"
-    return f"COALESCE((({value}) - {_number(number.mean)}) / {_number(number.scale)}, 0e0)"
+        return f"COALESCE({value}, {_number(number.fill)})"
+    return f"COALESCE((({value}) - {_number(number.mean)}) / {_number(number.scale)}, {_number(number.fill)})"
 
 
 def _case(model: Model, category: Category, k: int) -> str:

@@ -16,7 +16,7 @@ from ..losses import scores_are_log_odds
 
 @dataclass(frozen=True)
 class Number:
-    """A number: standardised, 0 where it is missing; and the weights of its being missing, if it has any.
+    """A number: standardised, `fill` where it is missing; and the weights of its being missing, if it has any.
 
     `form` is how text writes it: what sets decimals apart, and the unit; empty where it is no text in the file.
     """
@@ -25,6 +25,7 @@ class Number:
     mean: float
     scale: float
     missing: list[float] | None
+    fill: float = 0.0
     form: str = ""
 
 
@@ -118,9 +119,10 @@ def _table_terms(encoding: TableEncoding, W: FloatArray) -> dict[str, Any]:
     place, numbers, categories, texts = len(powers), [], [], []
     comma = "," if encoding.decimal == "," else ""
     forms = {column.name: column.form or comma for column in encoding.columns if column.kind == "number"}
-    for name, (mean, scale, lacking) in encoding.numbers.items():
-        numbers.append(Number(name, mean, scale, W[place].tolist() if lacking else None, forms.get(name, "")))
-        place += lacking
+    for name, one in encoding.numbers.items():
+        missing = W[place].tolist() if one.lacking else None
+        numbers.append(Number(name, one.mean, one.scale, missing, one.filled, forms.get(name, "")))
+        place += one.lacking
     none = [0.0] * W.shape[1]
     for name, levels in encoding.levels.items():
         weights = W[place : place + len(levels)].tolist()

@@ -105,7 +105,7 @@ class Reasons:
         given: list[int] = np.flatnonzero(row).tolist()
         mine = [j for j in given if self.origins[j] == column and self.names[j].startswith(begin)]
         loudest = sorted(mine, key=lambda j: -abs(push[j]))[:WORDS]
-        words = ", ".join(f"{self.names[j].removeprefix(begin)} {push[j]:+.2f}" for j in loudest)
+        words = ", ".join(f"{self.names[j].removeprefix(begin)} {push[j]:+z.3g}" for j in loudest)
         return [(f"words of {column}", words)] if words else []
 
 
@@ -152,7 +152,7 @@ def _reasons(one: Mistake) -> str:
     """Return the cells of a row, each with its push."""
     rows = []
     for name, value in one.cells:
-        push = f'<span class="push">{one.pushes[name]:+.2f}</span>' if name in one.pushes else ""
+        push = f'<span class="push">{one.pushes[name]:+z.3g}</span>' if name in one.pushes else ""
         kind = ' class="long"' if len(value) > LONG else ""
         rows.append(f"<dt{kind}>{text(name)}</dt><dd{kind}>{text(value)}{push}</dd>")
     return f"<dl>{''.join(rows)}</dl>"

@@ -23,6 +23,9 @@ WIDE, HIGH = 1000, 190
 SEEN = 600
 #: Where an axis of powers ends at the latest: half and twice these are floats.
 FARTHEST = 1e300
+#: Probabilities that an axis of log odds names, and those between them where few of these are on it.
+ODDS = 1e-4, 1e-3, 0.01, 0.1, 0.5, 0.9, 0.99, 0.999, 0.9999
+BETWEEN = 2e-4, 5e-4, 2e-3, 5e-3, 0.02, 0.05, 0.2, 0.35, 0.65, 0.8, 0.95, 0.98, 0.995, 0.998
 #: How strong a pixel of an image can be.
 SHADES = 16
 
@@ -49,12 +52,34 @@ def ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 @dataclass(frozen=True)
 class Axis:
-    """From numbers to places along one side of a chart; logarithmic where numbers span many scales."""
+    """From numbers to places along one side of a chart; logarithmic where numbers span many scales.
+
+    Probabilities that crowd near 0 or 1 are placed by their `odds`, log p/(1 − p), which tells them apart; what lies
+    beyond the ends of such an axis is drawn there.
+    """
 
     label: str
     low: float
     high: float
     logarithmic: bool = False
+    odds: bool = False
+
+    @classmethod
+    def shares(cls, label: str, values: ArrayLike) -> Axis:
+        """Return the axis of probabilities: from 0 to 1, or by their odds where half of them are in an outer tenth.
+
+        Examples
+        --------
+        >>> Axis.shares("p", [0.2, 0.4, 0.8])
+        Axis(label='p', low=0.0, high=1.0, logarithmic=False, odds=False)
+        >>> Axis.shares("p", [0.002, 0.01, 0.2]).ticks()
+        [0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2]
+        """
+        found = np.ravel(np.asarray(values, dtype=np.float64))
+        if 0.1 <= np.median(found) <= 0.9:
+            return cls(label, 0.0, 1.0)
+        low, high = (float(end) for end in np.clip([found.min(), found.max()], ODDS[0], ODDS[-1]))
+        return cls(label, low, high, odds=True) if low < high else cls(label, 0.0, 1.0)
 
     @classmethod
     def over(cls, label: str, values: ArrayLike, *, logarithmic: bool = False) -> Axis:
@@ -70,6 +95,9 @@ class Axis:
     def place(self, values: ArrayLike) -> FloatArray:
         """Return where values lie between 0 and 1."""
         v = np.asarray(values, dtype=np.float64)
+        if self.odds:
+            low, high, v = (np.log(p) - np.log1p(-p) for p in (self.low, self.high, np.clip(v, self.low, self.high)))
+            return np.asarray((v - low) / (high - low))
         if not self.logarithmic:
             return np.asarray((v / 2 - self.low / 2) / (self.high / 2 - self.low / 2))
         v = np.log(np.maximum(v, self.low) / self.low)
@@ -77,6 +105,9 @@ class Axis:
 
     def ticks(self) -> list[float]:
         """Return the numbers to write beside it."""
+        if self.odds:
+            shown = [p for p in ODDS if self.low <= p <= self.high]
+            return shown if len(shown) > 3 else [p for p in sorted(ODDS + BETWEEN) if self.low <= p <= self.high]
         if not self.logarithmic:
             return ticks(self.low, self.high)
         powers = ticks(np.log10(self.low), np.log10(self.high), 4)

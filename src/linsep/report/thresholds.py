@@ -80,7 +80,7 @@ def threshold_section(curve: Curve | None, classes: Sequence[Any]) -> str:
     has_probability = curve.probability is not None
     name = f"probability of {cut(str(classes[1]), 20)} from which it is said" if has_probability else "score"
     x = (
-        Axis(name, 0.0, 1.0)
+        Axis.shares(name, np.append(at(curve.threshold), at(curve.chosen)))
         if has_probability
         else Axis.over(f"{name} from which {cut(str(classes[1]), 20)} is said", [*curve.threshold, curve.chosen])
     )

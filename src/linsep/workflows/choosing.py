@@ -161,7 +161,18 @@ class Choice:
             *bound,
             f"C           {self.C:.4g}, {how}: {score}, {self.rows:,} rows",
             f"tried       {tried}",
+            *(f"watch out   {doubt}" for doubt in self._doubts()),
         ]
+
+    def _doubts(self) -> list[str]:
+        """Say where the choice is no choice between others on either side of it."""
+        if len({one["mean"] for one in self.curve}) == 1:
+            return ["every C has the same score: it does not tell them apart; another --score may"]
+        if self.curve[-1]["C"] == self.C:
+            return [f"{self.C:g} is the largest C that is tried: a larger one may be better; compare --C inf"]
+        if self.curve[0]["C"] == self.C and self.rule == "best":
+            return [f"{self.C:g} is the smallest C that is tried: the columns seem to say little of the target"]
+        return []
 
 
 def choose(

@@ -85,9 +85,10 @@ class Gaps:
         elif kind == "text":
             counts = "an empty text"
         else:
-            mean, scale, known = self._encoding.numbers.get(name) or self._encoding.numbers[f"{name} in days"]
-            middle = "0" if (mean, scale) == (0.0, 1.0) else "the mean of the training rows"
-            counts = "missing, with a weight of its own" if known else middle
+            one = self._encoding.numbers.get(name) or self._encoding.numbers[f"{name} in days"]
+            unfilled = (one.mean, one.scale, one.fill) == (0.0, 1.0, 0.0)  # as files of version 4 and before were
+            middle = "0" if unfilled else "the mean of the training rows"
+            counts = "missing, with a weight of its own" if one.lacking else middle
         return f"{self._of(name, count)} no value, which counts as {counts}"
 
     def _of_unseen(self, name: str, found: Counter[str]) -> str:

@@ -70,7 +70,7 @@ class Split:
     @cached_property
     def count(self) -> int:
         """How many test rows there are."""
-        return int(np.bitwise_count(np.frombuffer(self.packed, dtype=np.uint8)).sum())
+        return int.from_bytes(self.packed, "little").bit_count()
 
     def is_of(self, found: Any, examples: Examples) -> bool:
         """Whether these are the rows that were split: so many, and those that are no test rows are those of the fit."""

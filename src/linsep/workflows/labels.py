@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from .._labels import positions
-from .._words import listed
+from .._words import listed, phrase
 from ..data.encoding import MatrixEncoding, spellings
 from ..data.encoding.notation import DECIMALS, as_numbers
 from ..data.readers import Matrix, Table
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 CLASSES = 1000
 #: With more different whole numbers than this it may be one.
 AMOUNTS = 20
+#: What to do about words that are spelt alike.
+SAME = "if they mean the same, write them alike in the file"
 
 
 def target_column(data: Table, target: str | None) -> str:
@@ -101,7 +103,9 @@ def check_few(classes: int, rows: int, where: str) -> None:
 
 
 def question(classes: NDArray[Any], where: str) -> None:
-    """Warn of labels that look like amounts: many different numbers, whole or written as 1.234,56 €."""
+    """Warn of labels that look like amounts, many different numbers or 1.234,56 €, or like one label spelt twice."""
+    if said := spelt_alike(map(str, classes) if classes.dtype.kind in "UO" else ()):
+        warnings.warn(f"{where}: {said}, and each is a class of its own; {SAME}", stacklevel=3)
     if len(classes) <= AMOUNTS:
         return
     if classes.dtype.kind in "iu":
@@ -115,6 +119,22 @@ def question(classes: NDArray[Any], where: str) -> None:
         "them first, as above and below a limit",
         stacklevel=3,
     )
+
+
+def spelt_alike(words: Iterable[str]) -> str:
+    """Say which words differ only in case or in spaces; "" where none do.
+
+    Examples
+    --------
+    >>> spelt_alike(["Yes", "no", "yes"])
+    "'Yes' and 'yes' differ only in case or spaces"
+    """
+    found: dict[str, list[str]] = {}
+    for word in words:
+        found.setdefault(" ".join(word.casefold().split()), []).append(word)
+    alike = [phrase([repr(word) for word in some]) for some in found.values() if len(some) > 1]
+    more = f" (and {len(alike) - 1} more)" if len(alike) > 1 else ""
+    return f"{alike[0]} differ only in case or spaces{more}" if alike else ""
 
 
 def _are_numbers(classes: NDArray[Any]) -> bool:

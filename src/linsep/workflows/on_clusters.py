@@ -128,9 +128,9 @@ class Reader:
         y = labels(frame[self.target], self.target, name)
         features = frame.drop_columns([self.target])
         features = features if self.columns is None else features.select(list(self.columns))
-        counted = None if weight is None else self.weighing.repeated(features, weight)
+        once = self.weighing.counted(features, weight, rows)
         of_file = len(y) if rows is None else len(np.unique(rows))
-        return Piece(name, features, y, weight, counted, (data.frame.num_rows - known.num_rows, of_file))
+        return Piece(name, features, y, weight, once, (data.frame.num_rows - known.num_rows, of_file))
 
 
 def reader_of(files: Sequence[str], target: str | None, weighing: Weighing, kinds: Mapping[str, str]) -> Reader:

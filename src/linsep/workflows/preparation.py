@@ -25,7 +25,16 @@ from ..data.encoding.notation import DECIMALS
 from ..data.naming import column_called, roles
 from ..data.readers import Hints, Matrix, Table, read
 from ..data.sources import DataError, of_file
-from .labels import labels, matrix_labels, several_classes, some_labels, target_column, with_label
+from .labels import (
+    SAME,
+    labels,
+    matrix_labels,
+    several_classes,
+    some_labels,
+    spelt_alike,
+    target_column,
+    with_label,
+)
 from .weighing import OUTCOME, Weighing
 
 T = TypeVar("T")
@@ -119,7 +128,7 @@ class Examples:
         encoding = self.encoding
         if isinstance(encoding, MatrixEncoding):
             return self.X
-        if encoding.degree > 1 and any(some for _, _, some in encoding.numbers.values()):
+        if encoding.degree > 1 and any(one.lacking for one in encoding.numbers.values()):
             return self.X
         assert self.frame is not None, "prepare(…, keep_frame=True) keeps the rows"
         return encoding.unscaled().transform(self.frame, self.name)
@@ -167,6 +176,9 @@ def notes_of(encoding: TableEncoding) -> list[str]:
         if names := [repr(column.name) for column in encoding.columns if column.note == note]:
             some = f"{' '.join(names[:8])}{' …' if len(names) > 8 else ''}"
             notes.append(f"{phrase(names)}: {note}; {advice} {some}")
+    for name, levels in encoding.levels.items():
+        if alike := spelt_alike(levels):
+            notes.append(f"column {name!r}: {alike}, and each has a weight of its own; {SAME}")
     return notes
 
 
@@ -247,12 +259,17 @@ def _training_examples(
     if column in kinds:
         raise DataError(f"{data.name}: column {column!r} is the target; do not give it another role")
     seen = frame if column is None else frame.drop_columns([column])
-    seen = rows.weighing.repeated(seen, rows.weight) if learned is None else seen.filter(pa.array(learned(y)))
+    seen, often = (
+        rows.weighing.counted(seen, rows.weight, rows.numbers)
+        if learned is None
+        else (seen.filter(pa.array(learned(y))), None)
+    )
     with of_file(data.name), data.blaming():
         fitted = TableEncoding.fit(
             seen,
             kinds=kinds,
             around=circumstances(data, hints),
+            counted=often,
             degree=degree,
             target=column,
             header=data.header,

@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .._core import one_ahead
 from .._types import FloatArray, IntArray
 from ..data.csv_text import Header
 from ..data.encoding import Column, MatrixEncoding, TableEncoding, TableStatistics
@@ -103,25 +104,32 @@ class Preparation:
         d = len(encoding.names)
         width = 8 * (d if not encoding.is_sparse else 12)
         check_space(self.folder, counted.rows * (width + 2))
-        rows_at_once = max(
-            16, self.budget.block // max(8 * len(encoding.columns), 8 * d if not encoding.is_sparse else 0)
-        )
-        done, total, columns = 0, counted.rows + counted.lacking, [*encoding.needed, *counted.others]
+        done, total = 0, counted.rows + counted.lacking
+        for rows, X, codes, weight, lines in one_ahead(self._encoded(counted)):
+            if lines is not None:
+                sides.rows_of_file = (sides.rows_of_file or 0) + lines
+            if X.shape[0]:
+                sides.add(X, codes, weight)
+            done += rows
+            self.progress("encoding rows", done, total)
+        sides.finish(d, 0, list(range(len(counted.classes))))
+        return encoding, counted.classes, counted.notes
+
+    def _encoded(self, counted: _Counted) -> Iterator[tuple[int, Any, IntArray, FloatArray | None, int | None]]:
+        """Yield blocks: how many rows were read, their encoding, classes and weights, and how many the file has."""
+        encoding, name = counted.encoding, self.source.name
+        width = 8 * max(len(encoding.columns), 0 if encoding.is_sparse else len(encoding.names))
+        rows_at_once, columns = max(16, self.budget.block // width), [*encoding.needed, *counted.others]
         reading: dict[str, Any] = dict(types=counted.types, size=self.budget.block, columns=columns)
         for block in stream(self.request.data, self.request.hints, **reading):
             assert isinstance(block, Table)
             for first in range(0, block.frame.num_rows, rows_at_once):
-                frame, weight, rows = counted.labelled(block.frame[first : first + rows_at_once], self.source.name)
-                if rows is not None:
-                    sides.rows_of_file = (sides.rows_of_file or 0) + len(np.unique(rows))
-                if frame.num_rows:
-                    with block.blaming():
-                        X = encoding.transform(frame, self.source.name)
-                    sides.add(X, counted.codes(frame), weight)
-            done += block.frame.num_rows
-            self.progress("encoding rows", done, total)
-        sides.finish(d, 0, list(range(len(counted.classes))))
-        return encoding, counted.classes, counted.notes
+                some = block.frame[first : first + rows_at_once]
+                frame, weight, rows = counted.labelled(some, name)
+                with block.blaming():
+                    X = encoding.transform(frame, name) if frame.num_rows else np.empty((0, len(encoding.names)))
+                lines = None if rows is None else len(np.unique(rows))
+                yield some.num_rows, X, counted.codes(frame), weight, lines
 
 
 def _drawing(request: Request) -> Drawing | None:
@@ -259,7 +267,7 @@ class _Counting:
                 weighing = self.weighing
             if not weighing.is_grouped:
                 lacking += frame.num_rows - with_label(frame, target).num_rows
-            frame, weight, _ = _labelled(frame, target, weighing, name)
+            frame, weight, rows = _labelled(frame, target, weighing, name)
             values_type = _plain(frame[target]).type
             if pa.types.is_nested(values_type):
                 labels(frame[target], target, name)  # which says why it cannot be
@@ -269,7 +277,7 @@ class _Counting:
             if drawing is not None:
                 frame = frame.filter(pa.array(~drawing.take(_numbered(frame[target], places))))
             with block.blaming():
-                statistics.add(weighing.repeated(frame.drop_columns([target]), weight))
+                statistics.add(*weighing.counted(frame.drop_columns([target]), weight, rows))
             done += block.frame.num_rows
             self.budget.check(f"{name}: reading its rows")
             self.progress("counting rows", done, 0)

@@ -121,9 +121,9 @@ def _original(examples: Examples) -> tuple[FloatArray, Sequence[str], Callable[[
     if encoding.degree == 1 and not encoding.is_scaled:
         return None
     names, state = list(encoding.numbers), list(encoding.numbers.values())
-    if encoding.needed != names or any(some for _, _, some in state):  # dates, and numbers that may be missing
+    if encoding.needed != names or any(one.lacking for one in state):  # dates, and numbers that may be missing
         return None
-    mean, scale = np.array([m for m, _, _ in state]), np.array([s for _, s, _ in state])
+    mean, scale = np.array([one.mean for one in state]), np.array([one.scale for one in state])
     points = examples.X[:, :2] * scale + mean  # the encoding's first features are the standardised numbers
     return points, names, lambda grid: encoding.transform(pa.table(dict(zip(names, grid.T, strict=True))))
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._core import helpers
 from ..analysis.evaluation import Evaluation, look, measure
 from ..analysis.importance import ImportanceSums
 from ..analysis.suspects import Suspect, dominating, imbalance, suspects
@@ -214,13 +215,15 @@ class _Fit:
     ) -> tuple[float, dict[str, Any], dict[str, Any]]:
         """Return the accuracy on the rows, and what a model file says of them: their hash, and what is important."""
         rows, right, done, important = RowsHash(), 0.0, 0, ImportanceSums(self.model.coef_, encoding.origins)
-        for block in scratch:
-            hits = self.model.predict(block.rows.X) == classes[block.codes]
-            right += float(hits.sum() if block.weight is None else block.weight @ hits)
-            rows.add(block.rows.X)
-            important.add(block.rows.X)
-            done += block.rows.n
-            self.progress("measuring", done, scratch.n)
+        with helpers(1) as hasher:  # beside what NumPy does
+            for block in scratch:
+                hashed = hasher.submit(rows.add, block.rows.X)
+                hits = self.model.predict(block.rows.X) == classes[block.codes]
+                right += float(hits.sum() if block.weight is None else block.weight @ hits)
+                important.add(block.rows.X)
+                hashed.result()
+                done += block.rows.n
+                self.progress("measuring", done, scratch.n)
         weights = hash_of_weights(scratch.weights()) if scratch.weighted else None
         hashes = dict(X=rows.digest(), y=hash_of_codes(classes, scratch.codes()), sample_weight=weights)
         sizes = {"rows": scratch.n, "columns": scratch.d}

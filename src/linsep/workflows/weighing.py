@@ -129,15 +129,20 @@ class Weighing:
         found = frame.take(rows).drop_columns(list(self.columns.values()))
         return found if y is None else found.append_column(OUTCOME, pa.array(y.tolist())), weight, rows
 
-    def repeated(self, rows: pa.Table, weight: FloatArray | None) -> pa.Table:
-        """Return the rows as often as they were seen, which is what tells how columns are encoded.
+    def counted(
+        self, examples: pa.Table, weight: FloatArray | None, rows: IntArray | None
+    ) -> tuple[pa.Table, pa.Table | None]:
+        """Return each row once, which tells what columns are, and as often as it was seen, which tells their means.
 
-        Very many are thinned out, which changes means and scales little, and nothing that is proven.
+        Very many are thinned out, which changes means and scales little, and nothing that is proven. Without counts
+        there is but the first.
         """
         if weight is None or self.sample_weight is not None:
-            return rows
+            return examples, None
         share = min(1.0, REPEATED / float(weight.sum()))
-        return rows.take(np.repeat(np.arange(len(weight)), np.maximum(1, np.round(weight * share)).astype(np.int64)))
+        often = np.repeat(np.arange(len(weight)), np.maximum(1, np.round(weight * share)).astype(np.int64))
+        first = np.arange(len(weight)) if rows is None else np.unique(rows, return_index=True)[1]
+        return examples.take(first), examples.take(often)
 
     def _counts(self, frame: pa.Table, what: str, name: str) -> FloatArray:
         counts = self._numbers(frame, what, name)

@@ -36,6 +36,7 @@ ROUNDED = "its whole numbers above 2^53 are rounded; if it identifies something,
 FEW_CODES = "whole numbers, few of them different"
 NAMES = "whole numbers that differ in nearly every row"
 NO_KIND = "its values are neither numbers, dates nor text"
+CLOCK = "times of day; write them behind their date in one column, or as hours (14.5), or say --category"
 NO_VALUES, ONE_VALUE = "it has no values", "it has one value only"
 NUMBERS_ROWS, IDENTIFIES = "it numbers the rows", "it identifies the rows"
 DIFFERS = "text that differs in nearly every row; if it is a number or a date, say --numeric or --date"

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from ..._types import FloatArray
 from ..sources import DataError
 from .column_types import FEW
-from .fitting import mean_and_squares, scale_of
+from .fitting import Standard, mean_and_squares, scale_of
 
 #: A sketch of different values has so many bits; beyond as many values it would be full.
 BITS = 1 << 25
@@ -37,7 +37,7 @@ class Sketch:
 
     def count(self) -> float:
         """Return the estimate: −m log(share of bits that are not set)."""
-        empty = BITS - int(np.bitwise_count(self._bits).sum())
+        empty = BITS - int.from_bytes(self._bits.tobytes(), "little").bit_count()
         return float(-BITS * np.log(max(empty, 1) / BITS))
 
 
@@ -117,11 +117,11 @@ class Moments:
             mean = (before * self.mean + n * mean) / total
         self.n, self.mean, self._squares = total, mean, squares
 
-    def state(self, name: str) -> tuple[float, float, bool]:
+    def state(self, name: str) -> Standard:
         """Return the mean, the deviation (1 where it is no more than rounding), and whether some are missing."""
         if not self.n:
             raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}")
-        return self.mean, scale_of(self.n, self.mean, self._squares), self.n < self.rows
+        return Standard(self.mean, scale_of(self.n, self.mean, self._squares), self.n < self.rows, self.mean)
 
 
 class Words:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +12,24 @@ from ..._types import FloatArray
 
 #: Levels that stand for a missing value, and for those too rare to have a weight of their own.
 MISSING, OTHER = "(missing)", "(other)"
+
+
+class Standard(NamedTuple):
+    """How a column of numbers becomes a feature, (x − mean)/scale, in the units of the file.
+
+    `lacking` says whether the training rows lacked some, which is a feature then, and `fill` what a missing one counts
+    as: the mean of the others, also where numbers are taken as they are (mean 0, scale 1).
+    """
+
+    mean: float
+    scale: float
+    lacking: bool
+    fill: float
+
+    @property
+    def filled(self) -> float:
+        """The feature of a missing number."""
+        return (self.fill - self.mean) / self.scale
 
 
 def mean_and_squares(values: FloatArray) -> tuple[float, float]:

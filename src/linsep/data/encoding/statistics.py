@@ -10,7 +10,7 @@ import pyarrow as pa
 from ..._core import in_threads
 from .column_types import Column
 from .merging import merge
-from .tallies import Circumstances, State, TextTally, decoded, tally_of
+from .tallies import SAMPLE, Circumstances, State, TextTally, decoded, tally_of
 from .values import strings
 
 
@@ -37,10 +37,19 @@ class TableStatistics:
 
     def __init__(self, schema: pa.Schema, said: Mapping[str, Column], around: Circumstances | None = None) -> None:
         around = around or Circumstances()
+        self._often: TableStatistics | None = None  # of the rows as often as they count
         self._tallies = {one.name: tally_of(one.name, one.type, said.get(one.name), around) for one in schema}
 
-    def add(self, block: pa.Table) -> None:
-        """Look at the next rows."""
+    def add(self, block: pa.Table, counted: pa.Table | None = None) -> None:
+        """Look at the next rows; `counted` are the same as often as they count, where that is not once for all.
+
+        What a column is, say an identifier, the rows tell; means and levels are those of what they count.
+        """
+        if counted is not None:
+            self._often = self._often or copy.deepcopy(self)
+            # What is worth counting is decided by the same values.
+            self._often.begin({name: decoded(block[name]).drop_null()[:SAMPLE] for name in self.texts()})
+            self._often.add(counted)
         places = {name: j for j, name in enumerate(block.column_names)}
         counting = [(places[name], tally) for name, tally in self._tallies.items() if not isinstance(tally, Column)]
 
@@ -58,11 +67,14 @@ class TableStatistics:
         """Decide that by the first values of a whole file, before its parts are counted each for itself."""
         for name in self.texts():
             tally = self._tallies[name]
-            if isinstance(tally, TextTally) and len(first[name]):
+            if isinstance(tally, TextTally) and len(first[name]) and not tally.begun:
                 tally.begin(strings(first[name]))
 
     def merge(self, other: TableStatistics) -> None:
         """Go on with what was counted of the rows that follow, by statistics that were begun alike."""
+        if self._often is not None or other._often is not None:
+            self._often = self._often or copy.deepcopy(self)
+            self._often.merge(other._often or other)
         for name, tally in self._tallies.items():
             if not isinstance(tally, Column):
                 merge(tally, other._tallies[name])  # type: ignore[arg-type]
@@ -80,10 +92,10 @@ class TableStatistics:
     def state(self) -> State:
         """Return what an encoding keeps of the rows; the days of dates come after all other numbers."""
         found, dates = State(), State()
-        for column, tally in zip(self.columns, self._tallies.values(), strict=True):
+        for column, tally in zip(self.columns, (self._often or self)._tallies.values(), strict=True):
             if isinstance(tally, Column) or column.kind == "ignored":
                 continue
-            of_column = tally.state()
+            of_column = tally.state(column)
             (dates if column.kind == "date" else found).numbers.update(of_column.numbers)
             found.levels |= of_column.levels
             found.words |= of_column.words

@@ -19,7 +19,7 @@ from ..._types import FloatArray
 from ..naming import roles
 from ..sources import DataError
 from .column_types import KINDS, Column
-from .fitting import MISSING, OTHER, spellings
+from .fitting import MISSING, OTHER, Standard, spellings
 from .matrix import Scaled
 from .notation import DECIMALS, ORDERS
 from .statistics import TableStatistics
@@ -54,8 +54,8 @@ STRIP = 1 << 12
 class TableEncoding:
     """How a table becomes numbers.
 
-    Numbers are standardised, or taken as they are (`unscaled`); where one is missing it counts as the mean (or 0) and,
-    if the training rows lacked some, a feature says so. Categories have one feature a level, levels that are too rare
+    Numbers are standardised, or taken as they are (`unscaled`); where one is missing it counts as the mean and, if the
+    training rows lacked some, a feature says so. Categories have one feature a level, levels that are too rare
     share one. Dates become a number of days, the month and the weekday. Text becomes TF-IDF. All is fitted on the
     training rows only.
 
@@ -63,7 +63,7 @@ class TableEncoding:
     ----------
     columns : tuple of Column
     numbers : dict
-        name → (mean, scale, whether the training rows lacked some).
+        name → mean, scale, whether the training rows lacked some, and what a missing one counts as.
     levels : dict
         name → the levels with a feature each.
     words : dict
@@ -93,7 +93,7 @@ class TableEncoding:
     """
 
     columns: tuple[Column, ...]
-    numbers: dict[str, tuple[float, float, bool]]
+    numbers: dict[str, Standard]
     levels: dict[str, list[str]]
     words: dict[str, tuple[list[str], list[float]]]
     degree: int = 1
@@ -137,6 +137,7 @@ class TableEncoding:
         *,
         kinds: Mapping[str, str] | None = None,
         around: Circumstances | None = None,
+        counted: pa.Table | None = None,
         **kept: Any,
     ) -> TableEncoding:
         """Look at training rows and decide.
@@ -148,6 +149,8 @@ class TableEncoding:
         kinds : mapping of str to {"number", "category", "date", "date dmy", "date mdy", "text", "ignored"}, optional
             What the user says that columns are.
         around : Circumstances, optional
+        counted : pyarrow.Table, optional
+            The rows as often as they count, where that is not once.
         kept
             What `of` takes.
         """
@@ -156,7 +159,7 @@ class TableEncoding:
             name: Column.said(name, role) for name, role in roles(kinds or {}, table.column_names, around.file).items()
         }
         statistics = TableStatistics(table.schema, said, around)
-        statistics.add(table)
+        statistics.add(table, counted)
         return cls.of(statistics, **kept)
 
     def refit(self, table: pa.Table) -> TableEncoding:
@@ -169,18 +172,20 @@ class TableEncoding:
     @property
     def is_scaled(self) -> bool:
         """Whether features are in other units than the columns of numbers that they are made of."""
-        return any((mean, scale) != (0, 1) for mean, scale, _ in self.numbers.values())
+        return any((one.mean, one.scale) != (0, 1) for one in self.numbers.values())
 
     def unscaled(self) -> TableEncoding:
         """Return the same with numbers as they are in the file: what is proven of them is then said of the file.
+
+        What is missing still counts as the mean: as 0, far from the others, it would be what the column says most.
 
         Examples
         --------
         >>> TableEncoding.fit(pa.table({"age": [20.0, 40.0]})).unscaled().transform(pa.table({"age": [30.0, None]}))
         array([[30.],
-               [ 0.]])
+               [30.]])
         """
-        return replace(self, numbers={name: (0.0, 1.0, some) for name, (_, _, some) in self.numbers.items()})
+        return replace(self, numbers={name: one._replace(mean=0.0, scale=1.0) for name, one in self.numbers.items()})
 
     def _with(self, state: State) -> TableEncoding:
         """Return the same columns with what training rows say of them; one with nothing to tell is set aside."""
@@ -273,7 +278,8 @@ class TableEncoding:
         if not self.numbers:
             return
         columns = [numbers[name] for name in self.numbers]
-        mean, scale, _ = (np.array(part).reshape(-1, 1) for part in zip(*self.numbers.values(), strict=True))
+        mean, scale, *_ = (np.array(part).reshape(-1, 1) for part in zip(*self.numbers.values(), strict=True))
+        instead = np.array([[one.filled] for one in self.numbers.values()])
         scaled = np.empty((n, len(columns)))
 
         def fill(first: int) -> None:
@@ -282,13 +288,13 @@ class TableEncoding:
                 strip[j] = column[first : first + STRIP]
             strip -= mean  # as scikit-learn's StandardScaler does, to the last bit
             strip /= scale
-            strip[np.isnan(strip)] = 0.0  # the mean, where numbers are standardised
+            np.copyto(strip, instead, where=np.isnan(strip))
             scaled[first : first + STRIP] = strip.T
 
         # Columns become rows strip by strip, each of which stays in the cache.
         in_threads(fill, range(0, n, STRIP))
         yield scaled if self.degree == 1 else self.polynomial().transform(scaled)
-        lacking = [column for column, (_, _, some) in zip(columns, self.numbers.values(), strict=True) if some]
+        lacking = [column for column, one in zip(columns, self.numbers.values(), strict=True) if one.lacking]
         if lacking:
             yield np.isnan(np.column_stack(lacking)).astype(np.float64)
 
@@ -323,7 +329,7 @@ class TableEncoding:
     def n_features(self) -> int:
         """How many features there are."""
         products = math.comb(len(self.numbers) + self.degree, self.degree) - 1
-        lacking = sum(some for _, _, some in self.numbers.values())
+        lacking = sum(one.lacking for one in self.numbers.values())
         words = sum(len(kept) for kept, _ in self.words.values())
         return products + lacking + sum(map(len, self.levels.values())) + words
 
@@ -354,7 +360,7 @@ class TableEncoding:
     @property
     def names(self) -> list[str]:
         """One a feature."""
-        lacking = [f"{name} is missing" for name, (_, _, some) in self.numbers.items() if some]
+        lacking = [f"{name} is missing" for name, one in self.numbers.items() if one.lacking]
         days = {f"weekday of {column.name}" for column in self.columns if column.kind == "date"}
         called = {name: WEEKDAYS if name in days else {} for name in self.levels}
         levels = [f"{name} = {called[name].get(level, level)}" for name, kept in self.levels.items() for level in kept]
@@ -364,7 +370,7 @@ class TableEncoding:
     @property
     def sources(self) -> list[str]:
         """The column that each feature is made of; a product is its own."""
-        lacking = [name for name, (_, _, some) in self.numbers.items() if some]
+        lacking = [name for name, one in self.numbers.items() if one.lacking]
         levels = [name for name, kept in self.levels.items() for _ in kept]
         words = [name for name, (kept, _) in self.words.items() for _ in kept]
         return [*self._number_names(), *lacking, *levels, *words]
@@ -390,7 +396,7 @@ class TableEncoding:
         coef, intercept = coef.copy(), intercept.copy()
         if not self.numbers:
             return Scaled(self.names, coef, intercept, self._notes())
-        mean, scale, _ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
+        mean, scale, *_ = (np.array(part) for part in zip(*self.numbers.values(), strict=True))
         powers = np.eye(len(mean), dtype=int) if self.degree == 1 else self.polynomial().powers_
         count = len(powers)
         coef[:, :count] /= np.prod(scale[None, :] ** powers, axis=1)
@@ -400,7 +406,7 @@ class TableEncoding:
 
     def _notes(self) -> tuple[str, ...]:
         """Say what a unit is of words, and of products that are not those of the file's numbers."""
-        products = self.degree > 1 and any(mean for mean, _, _ in self.numbers.values())
+        products = self.degree > 1 and any(one.mean for one in self.numbers.values())
         return (PRODUCTS,) * products + (WORDS,) * bool(self.words)
 
     def to_dict(self) -> dict[str, Any]:
@@ -446,11 +452,13 @@ class TableEncoding:
             raise DataError(f"the model's encoding is damaged ({error!r}); fit the model again") from error
 
 
-def _scale_read(mean: Any, scale: Any, lacking: Any) -> tuple[float, float, bool]:
-    state = {"mean": mean, "scale": scale, "lacking": lacking}
+def _scale_read(mean: Any, scale: Any, lacking: Any, fill: Any = None) -> Standard:
+    """Read how a number is scaled; where a file of version 4 or earlier has no `fill`, a missing one is a feature 0."""
+    state = {"mean": mean, "scale": scale, "lacking": lacking, "fill": mean if fill is None else fill}
     if not reading.number(state, "scale") > 0:
         raise ValueError(f"{scale!r} is no standard deviation")
-    return reading.number(state, "mean"), reading.number(state, "scale"), reading.flag(state, "lacking")
+    mean, scale, fill = (reading.number(state, name) for name in ("mean", "scale", "fill"))
+    return Standard(mean, scale, reading.flag(state, "lacking"), fill)
 
 
 def _levels_read(levels: Mapping[str, Any], name: str) -> list[str]:

@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from ..._words import phrase
 from ..sources import BadValueError, DataError
 from .column_types import (
+    CLOCK,
     CODES,
     ENOUGH,
     FEW,
@@ -40,7 +41,7 @@ from .column_types import (
     text_type,
 )
 from .counting import ENTRY, Different, Moments, Words, mixed
-from .fitting import levels_of
+from .fitting import Standard, levels_of
 from .notation import DECIMALS, ORDERS
 from .values import EXAMPLES, floats, is_number, moments_in_time, strings
 from .written import Written
@@ -55,7 +56,7 @@ APART = 1_000
 class State:
     """What an encoding keeps of training rows; the names are those of `TableEncoding`."""
 
-    numbers: dict[str, tuple[float, float, bool]] = field(default_factory=dict)
+    numbers: dict[str, Standard] = field(default_factory=dict)
     levels: dict[str, list[str]] = field(default_factory=dict)
     words: dict[str, tuple[list[str], list[float]] | None] = field(default_factory=dict)
 
@@ -90,8 +91,8 @@ class Tally(Protocol):
     def column(self) -> Column:
         """Return what it is."""
 
-    def state(self) -> State:
-        """Return what an encoding keeps of it."""
+    def state(self, column: Column) -> State:
+        """Return what an encoding keeps of it, as it is what `column` says."""
 
 
 def tally_of(name: str, kind: pa.DataType, said: Column | None, around: Circumstances) -> Tally | Column:
@@ -107,7 +108,8 @@ def tally_of(name: str, kind: pa.DataType, said: Column | None, around: Circumst
         return NumberTally(name, kind, said, around)
     if pa.types.is_boolean(kind):
         return TextTally(name, kind, said, around)
-    return Column(name, "ignored", NO_VALUES if pa.types.is_null(kind) else NO_KIND)
+    aside = NO_VALUES if pa.types.is_null(kind) else CLOCK if pa.types.is_time(kind) else NO_KIND
+    return Column(name, "ignored", aside)
 
 
 def infer(name: str, column: pa.ChunkedArray) -> Column:
@@ -221,7 +223,7 @@ class NumberTally:
                 total += mixed(part.view(np.uint64)).sum(dtype=np.uint64)
         return bool(total == self.sum)
 
-    def state(self) -> State:
+    def state(self, column: Column) -> State:
         """Return the mean and the deviation."""
         return State(numbers={self.name: self.moments.state(self.name)})
 
@@ -258,7 +260,7 @@ class DateTally:
             return Column(self.name, "ignored", NO_VALUES if self.low is None else ONE_VALUE)
         return Column(self.name, "date")
 
-    def state(self) -> State:
+    def state(self, column: Column) -> State:
         """Return the moments of the days, and the levels of months and weekdays."""
         days = f"{self.name} in days"
         return State({days: self.days.state(self.name)}, {part.name: part.levels() for part in self.parts})
@@ -464,15 +466,14 @@ class TextTally:
             )
         return levels_of(self.counts, self.rows, lacking=self.nulls > 0)
 
-    def state(self) -> State:
+    def state(self, column: Column) -> State:
         """Return levels or words, or what there is of numbers or dates that are written as text."""
-        kind = self.column().kind
-        if kind == "category":
+        if column.kind == "category":
             return State(levels={self.name: self.levels()})
-        if kind == "text":
+        if column.kind == "text":
             return State(words={self.name: None if self.words is None else self.words.vocabulary()})
         written = self._understood()
-        return State() if written is None else written.tally.state()
+        return State() if written is None else written.tally.state(column)
 
 
 def _are_dates(found: Mapping[Written, pa.ChunkedArray]) -> pa.ChunkedArray | None:
