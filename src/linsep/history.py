@@ -8,6 +8,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ._frames import frame_of
 from ._types import FloatArray
 from ._words import many
 
@@ -159,8 +160,6 @@ class History:
         1     1     1.2500  0.50  1.0
         2     2     0.3125  0.25  0.5
         """
-        import narwhals as nw
-
         table: dict[str, Any] = {column: self[column] for column in COLUMNS}
         table = {column: values for column, values in table.items() if not len(self) or not np.isnan(values).all()}
         table["step"] = table["step"].astype(np.int64)
@@ -168,7 +167,7 @@ class History:
             table |= dict(zip(self.coordinates, self.iterates.T, strict=True))
         if "example" in table:
             table["example"] = [None if np.isnan(row) else int(row) for row in table["example"]]
-        frame = nw.from_dict(table, backend=backend)
+        frame = frame_of(table, backend)
         native = frame.to_native()
         # Whole numbers of which some are missing have a type of their own in pandas.
         pandas = frame.implementation.is_pandas() and "example" in table

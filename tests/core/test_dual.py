@@ -82,7 +82,7 @@ def test_the_dual_rises_at_every_pass_by_halves(name, n, d, seed, kind, dtype):
 
 def test_a_fit_by_halves_is_the_same_for_any_number_of_threads(monkeypatch):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((3000, 5000), density=0.06, rng=rng, format="csr")
+    X = sparse.random_array((3000, 5000), density=0.06, random_state=rng, format="csr")
     y = rng.random(3000) < 0.5
     fits = []
     for count in ("1", "2", "3"):

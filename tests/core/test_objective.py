@@ -205,7 +205,9 @@ def test_columns_evaluate_as_rows_do(n, d, seed, kind, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("width", [np.int32, np.int64])
 def test_columns_of_many_sparse_rows_are_scipys_whatever_the_number_of_threads(dtype, width):
-    X = sparse.random_array((3000, 2000), density=0.15, format="csr", dtype=dtype, rng=np.random.default_rng(0))
+    X = sparse.random_array(
+        (3000, 2000), density=0.15, format="csr", dtype=dtype, random_state=np.random.default_rng(0)
+    )
     X = sparse.csr_array((X.data, X.indices.astype(width), X.indptr.astype(width)), shape=X.shape)
     expected = sparse.csr_array(X.T)
     for module in COMPILED:
@@ -337,7 +339,7 @@ def test_rough_newton_steps_lower_the_objective_and_keep_the_scores(
 @every_kernel
 def test_rough_newton_steps_end_near_the_optimum(kernels):
     rng = np.random.default_rng(3)
-    X = sparse.random_array((400, 60), density=0.2, rng=rng, format="csr")
+    X = sparse.random_array((400, 60), density=0.2, random_state=rng, format="csr")
     y = np.where(X @ rng.standard_normal(60) + 0.3 * rng.standard_normal(400) > 0.2, 1.0, -1.0)
     A, which, c = sparse.csr_array(X.T), np.arange(60), np.ones(400)
     how = dict(l1=1.0, l2=0.0, intercept=True)

@@ -176,3 +176,12 @@ def test_rows_that_are_mostly_zeros_become_sparse_and_others_stay(dtype):
     X[::11] = 0  # a sample that misleads: the rows looked at are emptier than the rest
     X[1:11] = 1.0
     assert Rows(X).lean().is_sparse
+
+
+@every_kernel
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_column_named_again_by_another_of_many_rows_is_not_named_twice(kernels, repeated):
+    columns = np.tile(np.array([2, 0], dtype=np.int32), 600)  # not in order: each of them has to be looked at
+    columns[-1] = 2 if repeated else 0
+    X = kernels.csr(np.ones(1200), columns, np.arange(0, 1201, 2, dtype=np.int32), 3)
+    assert kernels.has_repeated_entries(X, 1) == repeated

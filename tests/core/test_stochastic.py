@@ -110,14 +110,14 @@ def test_what_is_measured_of_planes_equals_the_reference(
     head, tail = (y, weight), (W, rng.standard_normal(width), 3.0, 0.2, 0.1)
     ran = []
     for module in (kernels, reference):
-        G, out = np.full((d, width), np.nan), np.full((7, width), np.nan)
+        G, out = np.full((d, width), np.nan), np.full((8, width), np.nan)
         matrix_or_handle = X if module is reference else handle(module, X)
         module.measure(matrix_or_handle, *head, losses.get(name) if module is reference else name, *tail, G, out)
         ran.append((G, out))
     for ours, theirs in zip(*ran, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-11)
     with pytest.raises(ValueError, match="shapes"):
-        kernels.measure(handle(kernels, X), *head, name, *tail, np.empty((d + 1, width)), np.empty((7, width)))
+        kernels.measure(handle(kernels, X), *head, name, *tail, np.empty((d + 1, width)), np.empty((8, width)))
 
 
 @every_kernel
@@ -133,7 +133,7 @@ def test_a_plane_takes_the_same_steps_whichever_are_beside_it(kernels, kind):
         b, sums = np.zeros(len(planes)), (np.zeros((d, len(planes))), np.zeros(len(planes)))
         rest = 0.1, 0.001, True, parts[1], b, *sums, None, None, np.zeros(1), np.zeros((d, len(planes))), *NO_POCKET
         kernels.stochastic_steps(handle(kernels, X), parts[0], None, order, eta, "logistic", *rest)
-        out = np.empty((7, len(planes)))
+        out = np.empty((8, len(planes)))
         G = np.empty((d, len(planes)))
         kernels.measure(handle(kernels, X), parts[0], None, "logistic", parts[1], b, 40.0, 0.1, 0.01, G, out)
         return np.vstack([parts[1], b, *sums, out])

@@ -485,3 +485,13 @@ def test_weights_beyond_what_floats_reckon_with_are_refused_in_words(model, weig
         return
     with pytest.raises(ValueError, match=f"adds up to {word} than .*scale the weights"):
         clone(model).fit(X, y, sample_weight=np.full(len(y), weight))
+
+
+@pytest.mark.parametrize("coefficients", [[1.7e308, -8e307, 0.0], [np.inf, 1.0, -np.inf], [0.0, 0.0, 0.0]], ids=str)
+def test_a_model_whose_coefficients_are_at_the_end_of_floats_explains_itself(coefficients):
+    model = linsep.LogisticRegression().fit([[0.0, 1.0, 2.0], [1.0, 0.0, 0.0]], [0, 1])
+    model.coef_ = np.array([coefficients])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bars = [line.count("█") for line in str(model.explain()).splitlines()]
+    assert max(bars) == (20 if any(coefficients) else 0)

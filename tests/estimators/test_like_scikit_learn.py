@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 from scipy.optimize import linprog
-from sklearn.callback.tests._utils import RecordingCallback
 from sklearn.datasets import load_breast_cancer, load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression as ScikitLogistic
@@ -31,7 +30,8 @@ from linsep import (
 
 X, y = make_classification(120, 5, n_informative=3, n_redundant=0, flip_y=0.2, random_state=0)
 X3, y3 = load_iris(return_X_y=True)
-WIDE = normalize(sparse.hstack([X3, sparse.random_array((150, 4000), density=0.01, rng=0)], format="csr"))
+NOISE = sparse.random_array((150, 4000), density=0.01, random_state=np.random.default_rng(0))
+WIDE = normalize(sparse.hstack([X3, NOISE], format="csr"))
 
 # -- grids ------------------------------------------------------------------------------------------------------------
 
@@ -93,8 +93,8 @@ RUNS = {
 
 
 @pytest.mark.parametrize(("model", "data", "count"), RUNS.values(), ids=RUNS)
-def test_iterations_are_an_array_of_what_callbacks_hear(model, data, count):
-    heard = RecordingCallback()
+def test_iterations_are_an_array_of_what_callbacks_hear(model, data, count, callbacks):
+    heard = callbacks.tests._utils.RecordingCallback()
     model.set_callbacks(heard).fit(*data)
     assert isinstance(model.n_iter_, np.ndarray)
     assert model.n_iter_.shape == (count,)
@@ -102,8 +102,8 @@ def test_iterations_are_an_array_of_what_callbacks_hear(model, data, count):
     assert len(ends) == model.n_iter_.sum() > 0
 
 
-def test_a_callback_sees_the_model_of_as_many_iterations():
-    heard = RecordingCallback()
+def test_a_callback_sees_the_model_of_as_many_iterations(callbacks):
+    heard = callbacks.tests._utils.RecordingCallback()
     n_iter = LogisticRegression().set_callbacks(heard).fit(X, y).n_iter_[0]
     ends = [one for one in heard.record if one["name"] == "on_fit_task_end" and one["context"].task_name == "iteration"]
     assert n_iter > 2

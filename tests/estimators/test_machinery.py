@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
-from sklearn.callback import ProgressBar, ScoringMonitor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -99,7 +98,7 @@ every_iterative = pytest.mark.parametrize("model", [pytest.param(clone(m), id=na
 
 
 @every_iterative
-def test_a_callback_hears_of_every_iteration_with_a_model_that_can_predict(model, overlapping):
+def test_a_callback_hears_of_every_iteration_with_a_model_that_can_predict(model, overlapping, callbacks):
     X, y = overlapping
     watcher = Watcher()
     model = clone(model).set_callbacks(watcher).fit(X, y)
@@ -111,14 +110,14 @@ def test_a_callback_hears_of_every_iteration_with_a_model_that_can_predict(model
 
 @every_iterative
 @pytest.mark.filterwarnings("error::sklearn.exceptions.ConvergenceWarning")
-def test_a_callback_can_stop_a_fit_early_without_a_warning(model, overlapping):
+def test_a_callback_can_stop_a_fit_early_without_a_warning(model, overlapping, callbacks):
     model = clone(model).set_callbacks(Watcher(stop_after=4)).fit(*overlapping)
     assert model.n_iter_ == 4
     assert not model.converged_
     assert np.isfinite(model.coef_).all()
 
 
-def test_callbacks_work_with_several_classes_and_threads(three):
+def test_callbacks_work_with_several_classes_and_threads(three, callbacks):
     X, y = three
     watcher = Watcher()
     SGDClassifier("logistic", stopping=None, max_iter=5, random_state=0, n_jobs=2).set_callbacks(watcher).fit(X, y)
@@ -127,24 +126,24 @@ def test_callbacks_work_with_several_classes_and_threads(three):
     assert watcher.tasks[-1] == "fit"
 
 
-def test_a_fit_with_callbacks_equals_one_without(three):
+def test_a_fit_with_callbacks_equals_one_without(three, callbacks):
     X, y = three
     plain = SGDClassifier("logistic", random_state=0).fit(X, y)
     watched = SGDClassifier("logistic", random_state=0).set_callbacks(Watcher()).fit(X, y)
     np.testing.assert_array_equal(plain.coef_, watched.coef_)
 
 
-def test_scikit_learns_progress_bar_and_monitor_work(overlapping, capsys):
+def test_scikit_learns_progress_bar_and_monitor_work(overlapping, capsys, callbacks):
     X, y = overlapping
-    monitor = ScoringMonitor(scoring="accuracy")
-    model = clone(ITERATIVE["sgd"]).set_callbacks(ProgressBar(), monitor).fit(X, y)
+    monitor = callbacks.ScoringMonitor(scoring="accuracy")
+    model = clone(ITERATIVE["sgd"]).set_callbacks(callbacks.ProgressBar(), monitor).fit(X, y)
     assert "SGDClassifier" in capsys.readouterr().out
     log = monitor.get_logs()
     iterations = [row["accuracy"] for row in log.data if row["task_name"] == "iteration"]
     np.testing.assert_allclose(iterations, 1 - model.history_["zero_one"][1:])
 
 
-def test_a_progress_bar_on_a_search_reaches_the_estimators(overlapping, capsys):
+def test_a_progress_bar_on_a_search_reaches_the_estimators(overlapping, capsys, callbacks):
     search = GridSearchCV(clone(ITERATIVE["sgd"]), {"C": [0.1, 1.0]}, cv=2)
-    search.set_callbacks(ProgressBar(max_propagation_depth=2)).fit(*overlapping)
+    search.set_callbacks(callbacks.ProgressBar(max_propagation_depth=2)).fit(*overlapping)
     assert "SGDClassifier" in capsys.readouterr().out

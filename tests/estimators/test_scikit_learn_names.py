@@ -40,7 +40,7 @@ def test_a_walk_in_scikit_learns_words_is_scikit_learns(data, walk, weighted):
     ours, peer = (kind(**asked).fit(X, y, sample_weight=weight) for kind in (SGDClassifier, theirs.SGDClassifier))
     np.testing.assert_allclose(ours.coef_, peer.coef_, rtol=1e-9, atol=1e-11)
     np.testing.assert_allclose(ours.intercept_, peer.intercept_, rtol=1e-9, atol=1e-11)
-    assert ours.n_iter_ == peer.n_iter_
+    assert (ours.n_iter_, ours.t_) == (peer.n_iter_, peer.t_)
 
 
 @pytest.mark.parametrize("asked", [{}, dict(penalty="l2", alpha=0.01), dict(penalty="l1", alpha=0.001), dict(eta0=0.5)])

@@ -163,7 +163,7 @@ def test_blocks_on_disk_can_be_had_in_random_order(tmp_path, form):
 
 def test_coordinate_descent_over_many_blocks_takes_about_as_many_passes_as_in_memory():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((1000, 2000), density=0.01, rng=rng, format="csr")
+    X = sparse.random_array((1000, 2000), density=0.01, random_state=rng, format="csr")
     codes = (X @ rng.standard_normal(2000) + 0.3 * rng.standard_normal(1000) > 0).astype(int)
     for loss in (Hinge(), SquaredHinge()):
         memory, blocks = (

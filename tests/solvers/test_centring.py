@@ -76,7 +76,7 @@ class Watch:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-def test_observers_hear_of_planes_for_the_columns_as_they_are(classes, years):
+def test_observers_hear_of_planes_for_the_columns_as_they_are(classes, years, callbacks):
     X, y = years[0] + 2.0**20, years[1] if classes == 3 else years[1] > 0
     watch = Watch()
     LogisticRegression().set_callbacks(watch).fit(X, y)

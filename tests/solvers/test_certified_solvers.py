@@ -191,7 +191,7 @@ def test_steps_grow_longer_where_classes_are_all_but_separable():
 @pytest.mark.parametrize("intercept", [False, True])
 def test_dual_descent_by_halves_and_by_examples_prove_the_same_optimum(C, loss, intercept):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((400, 900), density=0.05, rng=rng, format="csr")
+    X = sparse.random_array((400, 900), density=0.05, random_state=rng, format="csr")
     y = np.where(rng.random(400) < 0.5, 1.0, -1.0)
     it = Problem(Rows(X), y, losses.get(loss), C=C, fit_intercept=intercept)
     dual, newton = (solver(tol=1e-7).solve(it) for solver in (DualDescent, Newton))
@@ -204,7 +204,7 @@ def test_dual_descent_by_halves_and_by_examples_prove_the_same_optimum(C, loss, 
 
 def test_many_features_go_to_dual_descent():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 4000), density=0.01, rng=rng, format="csr")
+    X = sparse.random_array((300, 4000), density=0.01, random_state=rng, format="csr")
     y = np.where(X[:, :100].sum(axis=1) > np.median(X[:, :100].sum(axis=1)), "yes", "no")
     model = LinearClassifier("logistic", tol=1e-6, random_state=0).fit(X, y)
     assert model.history_.solver == "dual"

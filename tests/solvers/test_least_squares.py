@@ -139,7 +139,9 @@ def test_single_precision_data_are_solved_in_double_precision(to):
 
 @unproven
 def test_more_features_than_can_be_squared_are_solved_without_forming_a_matrix():
-    X = sparse.random_array((40, least_squares.MANY_FEATURES + 1), density=0.01, rng=np.random.default_rng(0)).tocsr()
+    X = sparse.random_array(
+        (40, least_squares.MANY_FEATURES + 1), density=0.01, random_state=np.random.default_rng(0)
+    ).tocsr()
     y = np.where(np.arange(40) % 3, 1, -1)
     model = LeastSquaresClassifier().fit(X, y)
     assert "LSMR" in model.history_.reason

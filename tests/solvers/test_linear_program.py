@@ -88,7 +88,7 @@ def test_three_classes_are_three_linear_programs():
 @pytest.mark.parametrize("n", [40, 200])
 def test_of_many_features_few_are_worked_on(n):
     rng = np.random.default_rng(2)
-    X = sparse.random_array((n, 2000), density=0.05, rng=rng, format="csr")
+    X = sparse.random_array((n, 2000), density=0.05, random_state=rng, format="csr")
     y = np.where(X[:, :5].sum(axis=1) + 0.1 * rng.standard_normal(n) > 0.1, 1.0, -1.0)
     heard = []
     result = InteriorPoint(tol=1e-6).solve(

@@ -115,7 +115,7 @@ def test_more_classes_and_stochastic_solvers(monkeypatch):
 
 def test_m10_heavy_examples_are_visited_as_often_as_they_are_heavy():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((3000, 4000), density=0.01, rng=rng, format="csr")
+    X = sparse.random_array((3000, 4000), density=0.01, random_state=rng, format="csr")
     X = sparse.csr_array(sparse.vstack([X, X[:20]]))  # the same rows, of the other class, and heavy
     y = np.append(rng.choice([-1.0, 1.0], 3000), np.zeros(20))
     y[-20:] = -y[:20]

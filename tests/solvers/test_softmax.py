@@ -126,7 +126,7 @@ def test_dense_sparse_and_single_precision_prove_the_same(C, form):
 
 def test_many_features_are_preconditioned_by_their_diagonal():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((300, 4000), density=0.01, rng=rng, format="csr") * 10
+    X = sparse.random_array((300, 4000), density=0.01, random_state=rng, format="csr") * 10
     codes = np.asarray(X[:, :900].toarray().reshape(300, 3, 300).sum(axis=2).argmax(axis=1))
     problem = softmax_objective(Rows(X), codes, 3, C=1.0)
     result = Newton(tol=1e-8).solve(problem)
@@ -194,7 +194,8 @@ from linsep.objective.objective import Objective
 from linsep.solvers import Newton
 from scipy import sparse
 rng = np.random.default_rng(0)
-for X in (rng.standard_normal((4000, 300)), sparse.random_array((4000, 5000), density=0.02, rng=rng, format="csr")):
+dense = rng.standard_normal((4000, 300))
+for X in (dense, sparse.random_array((4000, 5000), density=0.02, random_state=rng, format="csr")):
     codes = rng.integers(0, 7, 4000)
     objective = Objective(InMemory(Rows(X), codes), Softmax(7), C=0.01)
     print(Newton(tol=1e-3).solve(objective).w.tobytes().hex()[:2000])

@@ -190,7 +190,7 @@ def test_partial_fit_in_batches_equals_one_pass(overlapping):
         model.partial_fit(X[rows], y[rows], classes=[-1, 1])
     by_hand = descend("logistic", lambda k: 0.5 / np.sqrt(k + 1), X, y, np.arange(len(y)))
     np.testing.assert_allclose(plane(model), by_hand[-1], rtol=1e-10)
-    assert model.t_ == len(y)
+    assert model.t_ == len(y) + 1
 
 
 def test_partial_fit_of_the_average_goes_back_to_the_beginning_of_the_stream(overlapping):
@@ -364,7 +364,7 @@ def test_m10_a_stream_equals_one_cyclic_pass(separable, sizes):
         model.partial_fit(X[rows], y[rows], classes=[-1, 1])
     np.testing.assert_array_equal(plane(model), planes[len(y) - 1])
     assert model.mistakes_ == counts.sum()
-    assert model.t_ == len(y)
+    assert model.t_ == len(y) + 1
 
 
 def test_m10_a_stream_goes_on_where_a_fit_ended(separable):
@@ -380,7 +380,7 @@ def test_m10_a_stream_goes_on_where_a_fit_ended(separable):
 def test_m10_a_batch_in_random_order_takes_a_step_for_each_of_its_rows(separable):
     X, y = separable
     model = Perceptron(random_state=0).partial_fit(X, y, classes=[-1, 1])
-    assert model.t_ == len(y)
+    assert model.t_ == len(y) + 1
 
 
 def test_m10_labels_that_the_stream_did_not_announce_are_an_error(separable):

@@ -17,7 +17,7 @@ from storage import MemoryBlocks, MemoryWorkspace
 
 def examples(n=150, d=300, classes=2):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((n, d), density=0.1, rng=rng, format="csr")
+    X = sparse.random_array((n, d), density=0.1, random_state=rng, format="csr")
     scores = X[:, :20].sum(axis=1) + 0.2 * rng.standard_normal(n)
     return X, np.digitize(scores, np.quantile(scores, np.arange(1, classes) / classes))
 

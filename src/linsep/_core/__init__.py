@@ -27,7 +27,16 @@ from .rows import (
     whole_packs,
 )
 from .softmax import SoftmaxSums
-from .workers import VISIT_IN_NUMBERS, WORTH_A_THREAD, at_most_threads, helpers, in_threads, one_thread, threads
+from .workers import (
+    VISIT_IN_NUMBERS,
+    WORTH_A_THREAD,
+    at_most_threads,
+    helpers,
+    in_threads,
+    one_ahead,
+    one_thread,
+    threads,
+)
 
 __all__ = [
     "PACK",
@@ -55,6 +64,7 @@ __all__ = [
     "mixed_conjugates",
     "mixed_values",
     "native",
+    "one_ahead",
     "one_thread",
     "probabilities",
     "reference",

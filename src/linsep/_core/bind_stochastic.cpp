@@ -67,7 +67,7 @@ void bind_stochastic(nb::module_ &m) {
                 In b, double total, double l2, double l1, Table<double> G, Table<double> out) {
                  const std::size_t width = W.shape(1);
                  require_planes(X, y, weight, W, b);
-                 require(fits(X.d, G) && fits(7, out) && G.shape(1) == width && out.shape(1) == width, mismatch);
+                 require(fits(X.d, G) && fits(8, out) && G.shape(1) == width && out.shape(1) == width, mismatch);
                  with_loss(loss, [&](auto chosen) {
                      nb::gil_scoped_release release;
                      measure<decltype(chosen)>(X, y.data(), pointer(weight), W.data(), b.data(), width, total, l2, l1,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "compiler.hpp"
@@ -101,13 +102,14 @@ struct Planes {
 // Adds what an example of weight s says of each plane to the sums, and sets u; returns whether nothing pulls.
 template <class Loss>
 LINSEP_APART bool tally(std::size_t width, const double *label, const double *g, const double *b, double s,
-                        double *value, double *mistakes, double *slopes, double *errors, double *u) {
+                        double *value, double *mistakes, double *slopes, double *errors, double *least, double *u) {
     bool flat = true;
     for (std::size_t k = 0; k < width; ++k) {
         const double z = label[k] * (g[k] + b[k]);
         value[k] += s * Loss::value(z);
         mistakes[k] += z > 0 ? 0.0 : s;
         errors[k] += z > 0 || (z == 0 && label[k] < 0) ? 0.0 : s;
+        least[k] = z < least[k] || z != z ? z : least[k];
         u[k] = s * Loss::slope(z) * label[k];
         slopes[k] += u[k];
         flat &= u[k] == 0;
@@ -130,7 +132,7 @@ LINSEP_APART inline void tally_weights(std::size_t d, std::size_t width, const d
 // What is measured of every plane, each `width` numbers in `out`, one after the other:
 //
 //     Σ s ℓ(z),   Σ s over the mistakes (z ≤ 0),   Σ u,   ‖Σ u x / total + l2 w + l1 sign(w)‖²,   ‖w‖²,   ‖w‖₁,
-//     Σ s over the wrong labels (as z ≤ 0, but a score of zero is for −1)
+//     Σ s over the wrong labels (as z ≤ 0, but a score of zero is for −1),   the least z
 //
 // with u = s ℓ'(z) y. `G` is room for Σ u x, d × width.
 template <class Loss, class Rows>
@@ -140,14 +142,17 @@ void measure(const Rows &X, const double *y, const double *weight, const double 
     std::vector<double> g(width), u(width);
     std::fill_n(G, X.d * width, 0.0);
     std::fill_n(out, 7 * width, 0.0);
-    double *value = out, *mistakes = out + width, *slopes = out + 2 * width, *errors = out + 6 * width;
+    std::fill_n(out + 7 * width, width, std::numeric_limits<double>::infinity());
+    double *value = out, *mistakes = out + width, *slopes = out + 2 * width, *errors = out + 6 * width,
+           *least = out + 7 * width;
     // Where most runs begin: all products are zero.
     const bool nothing = std::all_of(W, W + X.d * width, [](double w) { return w == 0; });
     for (std::size_t i = 0; i < X.n; ++i) {
         const auto row = X.row(i);
         if (!nothing) planes.dot(row, g.data());
         const double s = weight ? weight[i] : 1.0, *label = y + i * width;
-        if (!tally<Loss>(width, label, g.data(), b, s, value, mistakes, slopes, errors, u.data())) gradient.add(row, u.data());
+        if (!tally<Loss>(width, label, g.data(), b, s, value, mistakes, slopes, errors, least, u.data()))
+            gradient.add(row, u.data());
     }
     tally_weights(X.d, width, W, G, total, l2, l1, out + 3 * width, out + 4 * width, out + 5 * width);
 }

@@ -110,17 +110,20 @@ bool has_repeated_entries(const Rows &X, std::size_t threads) {
     if (columns_increase(X, threads)) return false;
     std::vector<char> found(threads, 0);
     parallel_for(threads, threads, [&](std::size_t part) {
-        std::vector<std::uint32_t> last(X.d, 0);
-        const std::size_t first = X.n * part / threads, end = X.n * (part + 1) / threads;
-        for (std::size_t i = first; i < end && !found[part]; ++i) {
-            if (X.row(i).columns_increase()) continue;
-            const auto mark = static_cast<std::uint32_t>(i - first + 1);
-            bool repeated = false;
-            X.row(i).each_column([&](std::size_t j) {
-                repeated |= last[j] == mark;
-                last[j] = mark;
+        std::vector<std::uint8_t> last(X.d, 0);  // which row named a column, in one byte: that much more of it is near
+        std::uint8_t mark = 0;
+        const std::size_t end = X.n * (part + 1) / threads;
+        for (std::size_t i = X.n * part / threads; i < end && !found[part]; ++i) {
+            if (++mark == 0) {
+                std::fill(last.begin(), last.end(), std::uint8_t{0});
+                mark = 1;
+            }
+            int repeated = 0;
+            X.row(i).each_column([&repeated, mark, named = last.data()](std::size_t j) {
+                repeated |= named[j] == mark;
+                named[j] = mark;
             });
-            found[part] = repeated;
+            found[part] = repeated != 0;
         }
     });
     return std::any_of(found.begin(), found.end(), [](char one) { return one != 0; });

@@ -49,7 +49,6 @@ struct DenseRow {
     void each_column(F f) const {
         for (std::size_t j = 0; j < d; ++j) f(j);
     }
-    bool columns_increase() const { return true; }
     std::size_t count() const { return d; }
     std::size_t column(std::size_t k) const { return k; }
     double value(std::size_t k) const { return static_cast<double>(x[k]); }
@@ -127,18 +126,13 @@ struct SparseRow {
     }
     double squared_norm() const {
         double sum = 0;
+#pragma omp simd reduction(+ : sum)
         for (std::size_t k = 0; k < size; ++k) sum += static_cast<double>(x[k]) * static_cast<double>(x[k]);
         return sum;
     }
     template <class F>
     void each_column(F f) const {
         for (std::size_t k = 0; k < size; ++k) f(static_cast<std::size_t>(j[k]));
-    }
-    bool columns_increase() const {
-        int falls = 0;
-#pragma omp simd reduction(| : falls)
-        for (std::size_t k = 1; k < size; ++k) falls |= j[k] <= j[k - 1];
-        return falls == 0;
     }
     template <class F>
     void each_entry(F f) const {

@@ -146,8 +146,8 @@ class Rows(SoftmaxRows):
     def measure(
         self, y: FloatArray, weight: FloatArray | None, loss: Any, W: FloatArray, b: FloatArray, **how: Any
     ) -> FloatArray:
-        """Return seven numbers for each of the planes in the columns of W; `room` is as large as W."""
-        out, room = np.empty((7, W.shape[1])), how.pop("room", None)
+        """Return eight numbers for each of the planes in the columns of W; `room` is as large as W."""
+        out, room = np.empty((8, W.shape[1])), how.pop("room", None)
         loops, rows, chosen = self._loop(loss)
         loops.measure(rows, y, weight, chosen, W, b, **how, G=np.empty_like(W) if room is None else room, out=out)
         return out

@@ -7,10 +7,13 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any
+from contextvars import copy_context
+from typing import Any, TypeVar
 
 from .. import _threads
 from .loading import kernels
+
+T = TypeVar("T")
 
 #: More threads than this are a mistake.
 MOST = 1024
@@ -90,6 +93,26 @@ def helpers(count: int) -> Executor:
     3
     """
     return ThreadPoolExecutor(count) if _threads.is_room(count) else _Here()
+
+
+def one_ahead(items: Iterator[T]) -> Iterator[T]:
+    """Yield the same items, each of which is made in another thread, as it would be here, while one works on the last.
+
+    Examples
+    --------
+    >>> list(one_ahead(iter("abc")))
+    ['a', 'b', 'c']
+    """
+    around = copy_context()  # how much memory may be taken, above all
+
+    def make() -> T | None:
+        return around.run(next, items, None)
+
+    with helpers(1) as maker:
+        coming = maker.submit(make)
+        while (item := coming.result()) is not None:
+            coming = maker.submit(make)
+            yield item
 
 
 def in_threads(body: Callable[[int], None], items: Sequence[int]) -> None:

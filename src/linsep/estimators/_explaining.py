@@ -54,7 +54,8 @@ class Explanation:
         rest = "the rest" if self.away is None else self.away
         lines = [f"{'':{width}}   speaks for {self.towards} (+) or {rest} (−)"]
         for name, weight, counts in zip(self.features, self.weights, self.importance, strict=True):
-            bar = "█" * round(20 * counts / (longest or 1.0))
+            share = 1.0 if counts == longest else counts / longest  # of weights at the end of floats, too
+            bar = "█" * round(20 * share * bool(longest))
             lines.append(f"{name:{width}} {weight:+12.5g} {bar}")
         own = "|weight|, in each column's own units; explain(X=rows) ranks by its spread in these rows as well"
         ranked = "|weight| × spread of the column" if self.by_spread else own

@@ -327,7 +327,10 @@ def _novikoff(R: float, margin: float) -> float:
 
 def _augmented_margin(problem: Objective, result: Result) -> float:
     length = float(np.sqrt(result.w @ result.w + result.b**2))
-    return float(problem.agreements(result.w, result.b).min()) / length if length > 0 else 0.0
+    if length == 0:
+        return 0.0
+    least = problem.agreements(result.w, result.b).min() if result.least is None else result.least
+    return float(least) / length
 
 
 def _largest_margin(problem: Objective) -> float:

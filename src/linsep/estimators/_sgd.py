@@ -85,7 +85,7 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     mistakes_ : int
         How many steps moved the plane (of the class with the most).
     t_ : int
-        Steps taken.
+        Steps taken and one, as scikit-learn counts: ``n_iter_ * n_samples + 1``.
     certificate_, dual_gap_
         As for `LinearClassifier`; a stream has none, nor has a fit with scikit-learn's names.
 

@@ -29,7 +29,7 @@ def in_single(objective: Objective, result: Result) -> Result:
         b: Any = np.asarray(result.b, dtype=np.float32).astype(np.float64)
     b = b if b.ndim else float(b)
     last, proof = replace(result.last, w=w, b=b), bound_at(objective, w, b)
-    return replace(result, w=w, b=b, last=last, proof=proof, alpha=None, z=None, enclosed=None)
+    return replace(result, w=w, b=b, last=last, proof=proof, alpha=None, z=None, least=None, enclosed=None)
 
 
 def as_single(*parts: FloatArray) -> tuple[Any, ...]:

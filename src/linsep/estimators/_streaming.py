@@ -93,7 +93,7 @@ class StreamingEstimator(LinearEstimator):
             results = [in_single(problem, result) for problem, result in zip(problems, results, strict=True)]
         self._store(problems, results)
         self.mistakes_ = int(self._mistakes.max())
-        self.t_ = max(at.step for at in self._stream)
+        self.t_ = 1 + max(at.step for at in self._stream)
         return self
 
     def _first_classes(self, classes: ArrayLike | None) -> NDArray[Any]:
@@ -116,7 +116,7 @@ class StreamingEstimator(LinearEstimator):
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         super()._after_fit(objectives, results)
         self.__dict__.pop("_stream", None)  # a new fit ends the old stream
-        self.t_ = max(result.last.step for result in results)
+        self.t_ = 1 + max(result.last.step for result in results)  # as scikit-learn counts
         self.mistakes_ = max(result.updates for result in results)
 
 

@@ -48,6 +48,7 @@ class Measures:
     error: FloatArray  # the share of labels that are predicted wrongly; a score of zero is for −1
     gradient_norm: FloatArray  # ‖∇F‖
     finite: BoolArray  # whether all weights are finite numbers
+    least: FloatArray  # the lowest agreement, of all examples
 
 
 def measure(
@@ -67,10 +68,10 @@ def measure(
     total, strength, penalty = problem.total_weight, problem.strength, problem.penalty
     share = dict(total=total, l2=strength * penalty.l2, l1=strength * penalty.l1)
     sums = problem.rows.measure(Y, problem.sample_weight, problem.loss, W, b, **share, room=room)
-    value, mistakes, slopes, square, squares, sizes, errors = sums
+    value, mistakes, slopes, square, squares, sizes, errors, least = sums
     objective = value / total + strength * (penalty.l2 * 0.5 * squares + penalty.l1 * sizes)
     norm = np.sqrt(square + problem.fit_intercept * (slopes / total) ** 2)
-    return Measures(objective, value / total, mistakes / total, errors / total, norm, np.isfinite(sizes))
+    return Measures(objective, value / total, mistakes / total, errors / total, norm, np.isfinite(sizes), least)
 
 
 class MeanObjective:

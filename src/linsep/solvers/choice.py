@@ -77,6 +77,12 @@ PREFERENCES: tuple[tuple[Any, Callable[[Any, bool], bool], str], ...] = (
     (DualDescent, lambda objective, few: not few, "a loss with a kink and many features"),
     (Newton, _always, "a smooth loss and many features: conjugate gradients, which write no Hessian down"),
     (
+        Multipliers,  # of rows that come by one after the other dual descent is
+        lambda objective, few: objective.head.planes is None,
+        "a loss with a kink and many features on many machines: conjugate gradients, which write no Hessian down, and "
+        "whose rounds do not grow with the partitions, as those of local dual solves do",
+    ),
+    (
         InteriorPoint,
         lambda objective, few: few or objective.penalty.l1 > 0,
         "a loss with a kink, and L1 or no penalty: a linear or quadratic program",
@@ -104,7 +110,12 @@ def automatic(objective: Objective, most_features: int = FACTORED) -> tuple[str,
     ('least_squares', 'a quadratic loss has a closed-form minimum')
     """
     few = objective.rows.d <= most_features
-    for aside in ("", "vectors", "rows"):  # where none suits, the one that would if there were room in memory says so
+    for aside in (
+        "",
+        "vectors",
+        "rows",
+        "one_plane_or_rows",
+    ):  # where none suits, the one that would if there were room in memory says so
         for kind, when, why in PREFERENCES:
             if serves(kind, objective, but_for=aside) and when(objective, few):
                 return kind.name, why

@@ -149,5 +149,6 @@ def check_needs(solver: Solver, objective: Objective) -> None:
     lacking = next(NEEDS[need] for need in NEEDS if need in needs and not NEEDS[need].met(objective))
     other = automatic(objective)[0]
     advice = f"use {other!r}" if serves(SOLVERS[other], objective) else lacking.advice
-    kind = NotInMemoryError if lacking in (NEEDS["rows"], NEEDS["vectors"]) else ValueError
+    in_memory = [NEEDS[need] for need in ("rows", "vectors", "one_plane_or_rows")]
+    kind = NotInMemoryError if lacking in in_memory else ValueError
     raise kind(f"solver {solver.name!r} needs {lacking.words}, not {lacking.found(objective)}; {advice}")

@@ -81,6 +81,8 @@ class Result:
         The dual point behind `proof`, where it does not follow from (w, b): Σ αᵢ yᵢ = 0 up to rounding if b is free.
     z : array or None
         The agreements yᵢ (w·xᵢ + b), where the solver has just computed them.
+    least : float or None
+        The lowest of these, where that is all that was kept.
     enclosed : pair of Interval, or None
         The objective and the bound on the optimum with every rounding accounted for, where that is known already.
     redundancy : Redundancy or None
@@ -103,6 +105,7 @@ class Result:
     alpha: Any = None
     separability: Separability | None = None
     z: FloatArray | None = None
+    least: float | None = None
     enclosed: tuple[Interval, Interval] | None = None
     redundancy: Redundancy | None = None
 

@@ -125,7 +125,7 @@ def measure(
     """What is measured of the planes in the columns of W, with labels in the columns of `y`: a row of `out` each for
 
         Σ s ℓ(z),   Σ s over the mistakes (z ≤ 0),   Σ u,   ‖Σ u x / total + l2 w + l1 sign(w)‖²,   ‖w‖²,   ‖w‖₁,
-        Σ s over the wrong labels (as z ≤ 0, but a score of zero is for −1)
+        Σ s over the wrong labels (as z ≤ 0, but a score of zero is for −1),   the least z
 
     where u = s ℓ'(z) y. `G` is room for Σ u x.
     """  # noqa: D400 (the list is the sentence)
@@ -138,4 +138,4 @@ def measure(
     right = z > 0
     wrong = ~(right | ((z == 0) & (y < 0)))
     parts = s * loss.value(z), s * ~right, u, slope**2, W**2, np.abs(W), s * wrong
-    out[:] = [part.sum(axis=0) for part in parts]
+    out[:] = [*(part.sum(axis=0) for part in parts), z.min(axis=0)]

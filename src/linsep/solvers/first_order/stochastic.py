@@ -211,6 +211,7 @@ class Evaluation(NamedTuple):
     error: float
     gradient_norm: float
     finite: bool
+    least: float
 
     @classmethod
     def of(cls, measures: Measures, column: int) -> Evaluation:
@@ -294,8 +295,15 @@ class _Run(SteppedRun):
             counts,
             self._votes() if self.method.keep == "vote" else None,
             separability=None if self.prover is None else self.prover.found,
+            least=self._least(w),
         )
         del self.current
+
+    def _least(self, w: FloatArray) -> float | None:
+        """Return the lowest agreement of the plane that is reported, where that is one that was measured."""
+        best = self.method.keep == "best"
+        seen, measured = (self.best, self.best_point[0]) if best else (self.seen, self.current.w)
+        return seen.least if seen is not None and w is measured else None
 
     def _note(self, iterate: Iterate, seen: Evaluation) -> None:
         self.current, self.seen = iterate, seen
@@ -330,7 +338,7 @@ class _Run(SteppedRun):
             with np.errstate(over="ignore", invalid="ignore"):
                 seen = measure(self.problem, self.problem.y[:, None], w[:, None], np.array([b]))
             if self.method.is_better(Evaluation.of(seen, 0), self.best):
-                self.best_point = met
+                self.best, self.best_point = Evaluation.of(seen, 0), met
 
     def _aside(self, iterate: Iterate) -> float:
         """Return the share of wrong labels among the rows that were put aside; NaN where none were."""

@@ -27,7 +27,9 @@ def canonical(problems: Sequence[Objective]) -> tuple[IntArray, IntArray]:
     label = np.zeros(rows.n)
     for k, problem in enumerate(problems, start=1):
         label[problem.y > 0] = k
-    order = np.lexsort((label, key))
+    order = np.argsort(key)
+    if not (np.diff(key[order]) > 0).all():  # equal rows
+        order = np.lexsort((label, key))
     if weight is not None:
         order = order[weight[order] > 0]
     new = np.diff(key[order], prepend=np.inf) != 0

@@ -112,4 +112,4 @@ class Centre(Reduction):
         proof = None if result.proof is None else Bound(objective.evaluate(result.w, b).objective, result.proof.dual)
         last = replace(result.last, b=result.last.b - self.shift(result.last.w))
         noted(result, f"{many(int(np.count_nonzero(self.middle)), 'column')} far from zero, centred inside")
-        return replace(result, b=b, proof=proof, last=last, z=None)
+        return replace(result, b=b, proof=proof, last=last, z=None, least=None)

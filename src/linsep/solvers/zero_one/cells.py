@@ -51,8 +51,9 @@ class CellSearch:
     --------
     >>> A = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, 0.0]])  # planes through the origin, two features
     >>> found = []
-    >>> CellSearch(A, np.ones(3), lambda: None, lambda right, cost: found.append(right)).run(np.array([0.0, 1.0]))
-    np.float64(1.0)
+    >>> search = CellSearch(A, np.ones(3), lambda: None, lambda right, cost: found.append(right))
+    >>> float(search.run(np.array([0.0, 1.0])))
+    1.0
     >>> found[-1]
     array([ True,  True, False])
     """
