@@ -138,6 +138,18 @@ def test_a_crash_a_hang_and_an_error_are_each_found(monkeypatch):
     assert "no end" in found[2]
 
 
+def test_a_child_without_room_for_another_case_leaves_it_to_the_next_one():
+    drawn, tried = [], []
+
+    def draw(rng):
+        if len(drawn) == 3:  # a child begins with the list as it is here
+            raise MemoryError
+        drawn.append(1)
+
+    count, found = running.run("some", Target(draw, tried.append), 0, 10, 0, 1.0)
+    assert (count, found) == (10, [])
+
+
 # --- load
 
 
