@@ -14,13 +14,14 @@ from typing import Any
 
 import joblib
 import numpy as np
-from peers import Case, Peer, find, plane
+from peers import LINSEP, Case, Peer, find, plane
 from scipy.special import log_softmax
 
 TARGETS = (1e-4, 1e-6)
 LOOSEST = 30.0  # where a solver reaches a target at the top of the ladder, it may go up to here
 SAME_OPTIMUM = 1e-7  # two solvers this close to each other have both arrived
 HOPELESS = 20.0  # a run that takes this many times as long as the fastest that has arrived is stopped
+IN_THE_RUNNING = 3.0  # only runs within so many times the fastest peer's are repeated
 SETTLE = 0.1  # seconds before a run: the threads of a BLAS spin for a while after it was last used
 START_LIMIT = 300.0  # seconds for a process to import, load and warm up
 
@@ -39,7 +40,7 @@ class Limits:
 
     def against(self, fastest: float) -> Limits:
         """Return the limits for a solver that competes with one which has arrived in so many seconds."""
-        return replace(self, run=min(self.run, max(2.0, HOPELESS * fastest)))
+        return replace(self, run=min(self.run, max(0.5, HOPELESS * fastest)))
 
     def repeats(self, seconds: float) -> int:
         """Return how often a run of so many seconds is made, the best one counting."""
@@ -275,7 +276,17 @@ def contest(case: Case, names: list[str], path: Path, limits: Limits) -> tuple[f
         optimum = min(optimum, score.best())
         scores.append(score)
         progress(f"  {case.title}: {name}, {len(score.runs)} runs, best {score.best():.10g} {score.note}")
-    for score in scores:
+    for score in in_the_running(scores, optimum):
         repeat(case, score, path, optimum, limits)
         optimum = min(optimum, score.best())
     return optimum, scores
+
+
+def in_the_running(scores: list[Score], optimum: float) -> list[Score]:
+    """Return whose runs count: linsep, and the peers that came near the fastest of them at either target."""
+    chosen = {LINSEP.name}
+    for target in TARGETS:
+        peers = {score.solver: score.seconds(target, optimum) for score in scores if score.solver != LINSEP.name}
+        times = {name: seconds for name, seconds in peers.items() if seconds is not None}
+        chosen |= {name for name, seconds in times.items() if seconds <= IN_THE_RUNNING * min(times.values())}
+    return [score for score in scores if score.solver in chosen]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import platform
 from dataclasses import replace
@@ -32,11 +33,13 @@ def run(args: argparse.Namespace, problems: dict[str, tuple[str, bool]]) -> None
     result: report.Fact = dict(
         machine=machine(), versions=versions(), race=[], runs=[], memory=[], predict=[], growth=[]
     )
+    if args.add and (args.out / "race.json").exists():
+        result = read(args.out / "race.json") | {key: result[key] for key in ("machine", "versions")}
     with TemporaryDirectory(prefix="linsep-race-") as folder:
         for name, (loader, intercept) in problems.items():
             progress(f"{name}: loading")
-            X, y = getattr(datasets, loader)(args.data)
-            for variant in VARIANTS if args.variants else ("",):
+            X, y = joblib.Memory(args.cache, verbose=0).cache(getattr(datasets, loader))(args.data)
+            for variant in ("",) if args.variants is None else args.variants or VARIANTS:
                 case = Case(name + variant, "", intercept, *X.shape, sp.issparse(X))
                 race_problem(args, *changed(case, X, y, variant), Path(folder), limits, result)
                 report.write(result, args.out)
@@ -67,10 +70,14 @@ def changed(case: Case, X: Any, y: np.ndarray, variant: str) -> tuple[Case, Any,
     return replace(case, rows=X.shape[0], columns=X.shape[1]), X, y
 
 
+def read(path: Path) -> report.Fact:
+    return json.loads(path.read_text(encoding="utf-8"))
+
+
 def race_problem(
     args: argparse.Namespace, case: Case, X: Any, y: np.ndarray, folder: Path, limits: Limits, result: report.Fact
 ) -> None:
-    """Run one problem with each loss, and add what was measured to `result`."""
+    """Run one problem with each loss, and put what was measured into `result`."""
     path = folder / "data"
     classes, codes = np.unique(y, return_inverse=True)
     joblib.dump((X, 2.0 * codes - 1.0 if len(classes) == 2 else codes), path)
@@ -79,12 +86,12 @@ def race_problem(
     for loss in losses:
         case = replace(first, loss=loss, intercept=first.intercept and loss != "hinge")
         optimum, scores = contest(case, entrants(case, args.peers), path, limits)
-        result["race"] += report.verdict(case, optimum, scores)
-        result["runs"].append(report.runs(case, optimum, scores))
+        report.put(result["race"], report.verdict(case, optimum, scores))
+        report.put(result["runs"], [report.runs(case, optimum, scores)])
         if not args.no_extras and not case.problem.startswith(SMALL) and case.loss != "softmax":
-            result["memory"].append(extras.memory(case, path, limits))
+            report.put(result["memory"], [extras.memory(case, path, limits)])
         if not args.no_extras and case.problem == "covtype":
-            result["growth"] += extras.growth(case, path, folder, limits)
+            report.put(result["growth"], extras.growth(case, path, folder, limits))
 
 
 def entrants(case: Case, words: list[str] | None) -> list[str]:

@@ -4,6 +4,9 @@
 
 It makes an environment of its own, installs linsep and the peers there, runs everything, prints the ratios and
 writes race.txt, race.json and race.png to benchmarks/out. Progress goes to standard error.
+
+Everything else should be idle meanwhile. Where a machine cannot be for hours, the race is run in pieces, some problems
+and losses at a time: `--add` keeps what race.json has of the others, and `--cache` what was read for the next piece.
 """
 
 from __future__ import annotations
@@ -51,7 +54,9 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, default=os.environ.get("LINSEP_DATA"), help="folder with the data sets")
     parser.add_argument("--problems", nargs="+", choices=PROBLEMS, help="default: all; with --quick the small ones")
     parser.add_argument("--losses", nargs="+", choices=LOSSES, default=LOSSES)
-    parser.add_argument("--variants", action="store_true", help="each problem nine times over: see course.py")
+    parser.add_argument("--variants", nargs="*", help='each problem nine times over, or as these only: "" /4 /16 …')
+    parser.add_argument("--cache", type=Path, help="folder for data sets as they were read, for the next piece")
+    parser.add_argument("--add", action="store_true", help="keep what --out has of other problems and losses")
     parser.add_argument("--peers", nargs="+", help="only those whose name contains one of these words")
     parser.add_argument("--limit", type=float, help="seconds for a run, a third of what a peer's ladder may take [60]")
     parser.add_argument("--quick", action="store_true", help="small problems, single runs, short limits")

@@ -48,6 +48,17 @@ def race_row(case: Case, optimum: float, scores: list[Score], target: float) -> 
     )
 
 
+def put(facts: list[Fact], measured: list[Fact]) -> None:
+    """Add what was measured of a problem and loss, in place of what was known of them."""
+
+    def title(fact: Fact) -> tuple[str, str]:
+        fact = fact.get("case", fact)
+        return fact["problem"], fact["loss"]
+
+    measured_now = {title(fact) for fact in measured}
+    facts[:] = [fact for fact in facts if title(fact) not in measured_now] + measured
+
+
 def given_up(scores: list[Score]) -> float | None:
     """Where no peer arrived: after how many seconds the first of those that might have was stopped."""
     return min((score.stopped for score in scores if score.stopped and score.solver != LINSEP.name), default=None)
