@@ -54,6 +54,13 @@ def separable():
 
 
 @pytest.fixture(scope="session")
+def callbacks():
+    """`sklearn.callback`, which scikit-learn has from 1.9 on."""
+    pytest.importorskip("sklearn.callback.tests._utils", reason="scikit-learn has callbacks from 1.9 on")
+    return pytest.importorskip("sklearn.callback")
+
+
+@pytest.fixture(scope="session")
 def browser():
     """One headless Chromium for all tests that look at HTML files."""
     from browser import Browser, find

@@ -168,9 +168,8 @@ def laid_out(matrix, layout):
     if not sparse.issparse(matrix):
         return layout(matrix)
     other = matrix.copy()
-    if matrix.format == "coo":
-        return broken(other, data=layout(matrix.data), coords=tuple(map(layout, matrix.coords)))
-    return broken(other, **{part: layout(getattr(matrix, part)) for part in ("data", "indices", "indptr")})
+    places = ("row", "col") if matrix.format == "coo" else ("indices", "indptr")
+    return broken(other, **{part: layout(getattr(matrix, part)) for part in ("data", *places)})
 
 
 @pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)

@@ -94,16 +94,16 @@ def read_rows(path: str, model: dict[str, Any], target: str | None, weights: str
     table = encoding if encoding.get("kind") == "table" else None
     raw = table and table["degree"] == 1 and not (table["levels"] or table["words"]) and {*table["numbers"]} <= {*at}
     names = model.get("features", {}).get("names") or [name for name in header if name not in (target, weights)]
-    numbers = encoding["numbers"] if raw else dict.fromkeys(names, (0.0, 1.0, False))  # mean, scale, if some lack
-    width, rows = sum(1 + bool(some) for _, _, some in numbers.values()), []
+    numbers = encoding["numbers"] if raw else dict.fromkeys(names, (0.0, 1.0, False))  # mean, scale, lacks, fill
+    width, rows = sum(1 + bool(of[2]) for of in numbers.values()), []
     lost = [f"{name} lacks" for name in (*numbers, target, weights) if name is not None and name not in at]
     if lost or (n := model.get("features", {}).get("count", width)) != width:
         raise Refused(f"not the model's columns: {header[:12]}; {', '.join(lost) or f'{width} features, not {n}'}")
     known, absent = [of for of in lines if of[at[target]] not in MISSING], (*MISSING, *encoding.get("missing", ()))
     for line in known:
         given = [(None if raw and line[at[n]] in absent else float(line[at[n]]), *of) for n, of in numbers.items()]
-        x = [0.0 if value is None else (value - mean) / scale for value, mean, scale, _ in given]
-        x += [float(value is None) for value, _, _, some in given if some]
+        x = [(((fill or [mean])[0] if x is None else x) - mean) / scale for x, mean, scale, _, *fill in given]
+        x += [float(value is None) for value, _, _, some, *_ in given if some]
         rows.append(([j for j, value in enumerate(x) if value], [value for value in x if value]))
     s, lack = weights and [float(line[at[weights]]) for line in known], len(lines) - len(known)
     unsaid = ["how its features were made"] * bool(table and not raw) + [f"{lack} rows without a label"] * bool(lack)

@@ -154,7 +154,7 @@ def test_of_many_rows_some_tell_the_scale_and_all_are_looked_through_for_contrad
 def test_a_threshold_that_gives_the_answer_away_is_found_in_a_sparse_matrix(n):
     """A date beside a text column: standardised, so that zero or not says nothing."""
     rng = np.random.default_rng(3)
-    day, words = rng.standard_normal(n), sparse.random_array((n, 50), density=0.05, rng=rng)
+    day, words = rng.standard_normal(n), sparse.random_array((n, 50), density=0.05, random_state=rng)
     X = sparse.csr_array(sparse.hstack([words, sparse.csr_array(day[:, None])]))
     names = [*(f"text: {k}" for k in range(50)), "closed in days"]
     (found,) = suspects(X, np.where(day > 0.3, "yes", "no"), names=names)

@@ -11,7 +11,7 @@ from linsep.penalties import L2, ElasticNet, Penalty
 
 def text(n=3000, d=5000, seed=0):
     rng = np.random.default_rng(seed)
-    X = sparse.random_array((n, d), density=0.004, rng=rng, format="csr")
+    X = sparse.random_array((n, d), density=0.004, random_state=rng, format="csr")
     return X, rng.standard_normal(n)
 
 

@@ -96,7 +96,7 @@ def test_m18_the_checker_agrees_with_the_search(d, grid):
     X = rng.integers(-4, 5, (40, d)).astype(float) if grid else rng.standard_normal((40, d))
     y = np.where(X[:, 0] + rng.standard_normal(40) > 0, 1.0, -1.0)
     A = y[:, None] * np.c_[X, np.ones(40)]
-    v = np.linalg.lstsq(A, np.ones(40))[0]
+    v = np.linalg.lstsq(A, np.ones(40), rcond=None)[0]
     searched = CellSearch(A, np.ones(40), lambda: None, lambda right, cost: None).run(v)
     assert least_weight_of_mistakes(A, np.ones(40), v) == searched
 

@@ -107,7 +107,7 @@ def test_a_plane_with_mistakes_left_is_a_result_not_a_warning():
 
 def test_m17_least_squares_solves_the_normal_equations(found):
     (X, y), _ = demo.samples(found.images, 0, 0.2)
-    w, *_ = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), np.where(y == 7, 1.0, -1.0))
+    w, *_ = np.linalg.lstsq(np.column_stack([X, np.ones(len(X))]), np.where(y == 7, 1.0, -1.0), rcond=None)
     (fit,) = [fit for fit in found.fits if (fit.model, fit.noise) == ("least squares", 0.2)]
     np.testing.assert_allclose(fit.weights.ravel(), w[:-1], rtol=1e-6, atol=1e-9)
 

@@ -148,7 +148,7 @@ def test_hinge_by_multipliers_in_passes(C, weight, with_sample):
 @pytest.mark.parametrize("loss", ["hinge", "logistic", "squared_hinge"])
 def test_dual_descent_in_passes_for_many_features(loss):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((800, 3000), density=0.01, rng=rng, format="csr")
+    X = sparse.random_array((800, 3000), density=0.01, random_state=rng, format="csr")
     codes = (np.asarray(X[:, :300].sum(axis=1)).ravel() > 1.5).astype(int)
     blocks = MemoryBlocks(X, codes, 150)
     problem = objective_in_blocks(blocks, 1, losses.get(loss), penalties.L2(), 1.0)

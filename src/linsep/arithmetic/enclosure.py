@@ -338,8 +338,8 @@ def feasible(loss: Loss, alpha: FloatArray, y: FloatArray, c: FloatArray, *, bal
     --------
     >>> from linsep.losses import Hinge
     >>> alpha = feasible(Hinge(), np.array([0.7, 0.1, 0.3]), np.array([1.0, -1.0, -1.0]), np.ones(3), balance=True)
-    >>> alpha[0] == alpha[1] + alpha[2]
-    np.True_
+    >>> bool(alpha[0] == alpha[1] + alpha[2])
+    True
     """
     alpha = among_slopes(loss, alpha, c)
     step = unit(float(np.abs(alpha).max(initial=0.0)))

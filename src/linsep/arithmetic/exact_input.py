@@ -41,7 +41,7 @@ def refuse_inexact(values: Any, what: str = "X") -> None:
     ValueError: X has 9007199254740993 in row 1, column x1, which is no 64-bit float ...
     """
     if sparse.issparse(values):
-        _refuse_sparse(sound(values), what)
+        _refuse_sparse(values, what)
     elif hasattr(values, "column_names") and hasattr(values, "column"):  # a table of Arrow
         for j, name in enumerate(values.column_names):
             _refuse_column(np.asarray(values.column(j)), what, name)
@@ -83,10 +83,11 @@ def exact_matrix(X: Any) -> Any:
 def _refuse_sparse(matrix: Any, what: str) -> None:
     if _are_floats(matrix.dtype):
         return
-    given = matrix.tocoo()  # repeated entries add up
+    given = sound(matrix).tocoo()  # repeated entries add up
     bad = _first_misfit(np.asarray(given.data))
     if bad is not None:
-        place = tuple(int(axis[bad]) for axis in given.coords)
+        axes = (given.row, given.col) if given.ndim == 2 else given.coords  # the latter from SciPy 1.13 on
+        place = tuple(int(axis[bad]) for axis in axes)
         _refuse(given.data[bad], what, place[0], f"x{place[-1]}" if len(place) > 1 else None)
 
 

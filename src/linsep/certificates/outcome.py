@@ -53,7 +53,7 @@ class Verification:
     checked, trusted : tuple of str
         What was computed anew, and what was taken on trust.
     unchecked : tuple of str
-        What else the model, its file or its certificate reports, by name: of that nothing is known.
+        What else the model, its file or its certificate reports, by name (printed in words): of that nothing is known.
     covered : tuple of str
         The attributes and parameters that the sentence is about, or that were computed anew.
     """
@@ -83,7 +83,7 @@ class Verification:
         lists = [
             ("Checked", "; ", self.checked),
             ("Taken on trust", "; ", self.trusted),
-            ("Not checked", ", ", self.unchecked),
+            ("Not checked", ", ", in_words(self.unchecked)),
         ]
         said = [f"{title}: {between.join(what)}." for title, between, what in lists if what]
         return "\n".join([f"{head}: {self.reason}.", *said])

@@ -148,7 +148,7 @@ def check_points(X: Any, name: str = "X") -> Any:
     values = X.data if is_sparse(X) else X
     if not np.isfinite(values).all():
         entries = sparse.coo_array(X)
-        row, column = (places[~np.isfinite(entries.data)][0] for places in entries.coords)
+        row, column = (places[~np.isfinite(entries.data)][0] for places in (entries.row, entries.col))
         raise ValueError(
             f"{name} has a NaN or an infinite value in row {row}, column {column}; leave such rows out or fill them in"
         )

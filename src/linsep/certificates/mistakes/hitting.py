@@ -180,8 +180,8 @@ def _most_uncertain(x: dict[int, float]) -> int:
 
 def incidence(conflicts: Sequence[Sequence[int]], n: int) -> sparse.csr_array:
     """Return the matrix with a row for each conflict and ones at its points."""
-    indptr = np.cumsum([0, *map(len, conflicts)])
-    indices = np.fromiter((i for conflict in conflicts for i in conflict), dtype=np.int64, count=int(indptr[-1]))
+    indptr = np.cumsum([0, *map(len, conflicts)], dtype=np.int32)  # HiGHS within SciPy before 1.15 takes no others
+    indices = np.fromiter((i for conflict in conflicts for i in conflict), dtype=np.int32, count=int(indptr[-1]))
     return sparse.csr_array((np.ones(len(indices)), indices, indptr), shape=(len(conflicts), n))
 
 
