@@ -115,6 +115,8 @@ def test_how_the_fit_went_is_told_from_the_file(files, content):
     np.testing.assert_array_equal(journey.series["objective"], found.model.history_["objective"])
     assert journey.gap[-1] == pytest.approx(found.model.certificate_.relative_gap)
     assert "Share of mistakes by step" in render(content)
+    assert journey.series["zero_one"][0] == 1, "all rows lie on the plane of weights 0, where nobody is half right"
+    assert "a row on the plane itself, is one too" in render(content)
 
 
 def test_a_long_fit_is_told_in_few_steps_and_says_so(files, tmp_path):

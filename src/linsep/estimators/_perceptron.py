@@ -74,7 +74,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         Threads over the classes, where there are more than two; None for all.
     penalty : {"l2", "l1", "elasticnet"} or None, default=None
     l1_ratio : float, optional
-        The share of L1 in ``penalty="elasticnet"``.
+        The share of L1 in ``penalty="elasticnet"``: 0.15 as in scikit-learn, unless said.
     eta0 : float, optional
         What multiplies every step; without a penalty it changes nothing but the length of w.
     alpha, tol, early_stopping, validation_fraction, n_iter_no_change, shuffle

@@ -43,7 +43,8 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     C : float, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.
     l1_ratio : float, optional
-        The share of L1 in ``penalty="elasticnet"``.
+        The share of L1 in ``penalty="elasticnet"``, which has to be said, unless one of scikit-learn's own names is
+        given: then it is 0.15, as there.
     schedule : Schedule, str, float or None
         Step sizes: ``"constant"``, ``"inverse_time"``, ``"inverse_sqrt"``, ``"inverse"``, a number, an object of
         `linsep.schedules`, or None for one that suits the data.

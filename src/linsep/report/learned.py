@@ -24,6 +24,11 @@ SERIES = {
     "risk": "risk (mean loss)",
     "zero_one": "share of mistakes",
 }
+#: What the share of mistakes counts, which is not one minus the accuracy where rows lie on a plane.
+COUNTED = (
+    "A row counts as a mistake by step unless its own class has the higher score: a tie, a row on the plane itself, is one "
+    "too. Where a fit begins with all weights at 0, all rows are."
+)
 
 
 @dataclass(frozen=True)
@@ -198,6 +203,8 @@ def _charts(journey: Journey) -> Iterable[str]:
     ):
         if series:
             yield _by_step(title, label, journey.step, series)
+    if wrong:
+        yield paragraph(COUNTED, "quiet")
     columns |= {} if journey.gap is None else {"gap": journey.gap}
     rows = [[f"{journey.step[k]:,.0f}", *(f"{v[k]:.4g}" for v in columns.values())] for k in some(len(journey.step))]
     yield folded(NUMBERS, table(["step", *columns], rows, named=False))
