@@ -24,10 +24,11 @@ def with_unit(name: str, unit: str) -> str:
 
     Examples
     --------
-    >>> with_unit("voltage", "V"), with_unit("age", "")
-    ('voltage (V)', 'age')
+    >>> with_unit("voltage", "V"), with_unit("age", ""), with_unit("price (€)", "€")
+    ('voltage (V)', 'age', 'price (€)')
     """
-    return f"{name} ({unit})" if unit else name
+    is_said = not unit or name.rstrip().endswith((f"({unit})", f"[{unit}]"))
+    return name if is_said else f"{name} ({unit})"
 
 
 def told_apart(names: Sequence[Any]) -> list[str]:

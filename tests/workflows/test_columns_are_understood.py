@@ -434,3 +434,11 @@ def test_times_of_day_are_set_aside_with_a_way_out(tmp_path):
     assert "categories  Uhrzeit" in run(
         "fit", tmp_path / "t.csv", "-t", "y", "--category", "Uhrzeit", "-o", tmp_path / "m.json"
     )
+
+
+def test_a_unit_that_stands_in_the_name_of_its_column_is_not_said_twice(tmp_path):
+    frame = measurements().assign(p=lambda table: [f"{x} €" for x in table["p"]])
+    frame.rename(columns={"p": "price (€)"}).to_csv(tmp_path / "a.csv", index=False)
+    told = run("fit", tmp_path / "a.csv", "-t", "state", "-o", tmp_path / "m.json")
+    assert "price (€), t" in told
+    assert "(€) (€)" not in told + run("explain", tmp_path / "m.json")

@@ -26,8 +26,8 @@ SERIES = {
 }
 #: What the share of mistakes counts, which is not one minus the accuracy where rows lie on a plane.
 COUNTED = (
-    "A row counts as a mistake by step unless its own class has the higher score: a tie, a row on the plane itself, is one "
-    "too. Where a fit begins with all weights at 0, all rows are."
+    "A row counts as a mistake by step unless its own class has the higher score: a tie, a row on the plane itself, "
+    "is one too. Where a fit begins with all weights at 0, all rows are."
 )
 
 
