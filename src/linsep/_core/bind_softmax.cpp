@@ -13,14 +13,14 @@ namespace {
 template <class Real>
 void bind_product(nb::module_ &m) {
     def_loop(m, "softmax_product", {"X", "which", "P", "s", "V", "out", "threads"},
-             [](const auto &X, Vector<const std::int64_t> which, Table<const Real> P, Vector<const Real> s,
-                Table<const Real> V, Table<double> out, std::size_t threads) {
-                 const std::size_t width = V.shape(1), count = which.shape(0);
-                 require(fits(count, P, s) && fits(X.d + 1, V, out) && P.shape(1) == width && out.shape(1) == width &&
+             [](const auto &X, Vector<const std::int64_t> which, Table<const double> P, In s, Table<const Real> V,
+                Table<double> out, std::size_t threads) {
+                 const std::size_t width = V.shape(1), K = P.shape(1), count = which.shape(0);
+                 require(fits(X.n, P, s) && fits(X.d + 1, V, out) && K <= width && out.shape(1) == width &&
                              width % Side<Real>::count == 0, mismatch);
                  require_rows(which.data(), count, X.n);
                  nb::gil_scoped_release release;
-                 softmax_product<Real>(X, which.data(), count, P.data(), s.data(), V.data(), width, out.data(), threads);
+                 softmax_product<Real>(X, which.data(), count, P.data(), K, s.data(), V.data(), width, out.data(), threads);
              });
 }
 

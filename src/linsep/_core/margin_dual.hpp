@@ -29,11 +29,11 @@ void margin_dual_pass(const Rows &X, const std::int64_t *order, std::size_t coun
         X.fetch(static_cast<std::size_t>(order[std::min(visit + 2, count - 1)]));
         const auto row = X.row(i);
         each_side<double>(width, [&](auto N, std::size_t from) {
-            rows_times_planes<1, N>(&row, W + from, width, g.data() + from);
+            rows_times_planes<1, N>(&row, b + from, W + from, width, g.data() + from);
         });
-        double *pi = masses + i * K, highest = g[own] + b[own], held = 0;
+        double *pi = masses + i * K, highest = g[own], held = 0;
         for (std::size_t k = 0; k < K; ++k) {
-            g[k] += b[k] + (k != own);
+            g[k] += k != own;
             highest = std::max(highest, g[k]), held += pi[k] * g[k];
         }
         sums[0] += std::max(c[i] * highest - held, 0.0), sums[1] += c[i] * (highest - g[own]);

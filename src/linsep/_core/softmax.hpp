@@ -27,14 +27,22 @@ struct Side {
     static void store(Real *to, const Numbers &some) { std::memcpy(to, &some, sizeof some); }
 };
 
-// Rows that are taken together, so that the planes are read once for all of them, and the sums that registers hold.
-constexpr std::size_t abreast = 4, sides = 3;
+// Rows whose scores are made, turned and spread in one go, so that several exponentials are under way at any time; and the
+// registers of planes that are swept over at a time.
+constexpr std::size_t group = 16, sides = 3;
 
-// out[r] = x_r W for R rows and N registers of planes.
+// Rows that share what is read of N registers of planes: their sums fill the registers, or keep the adders busy.
+constexpr std::size_t abreast(std::size_t N) { return N == 1 ? 8 : 4; }
+
+// out[r] = b + x_r W for R rows and N registers of planes.
 template <std::size_t R, std::size_t N, class Real, class T>
-void rows_times_planes(const DenseRow<T> *rows, const Real *W, std::size_t width, Real *out) {
+void rows_times_planes(const DenseRow<T> *rows, const Real *b, const Real *W, std::size_t width, Real *out) {
     using S = Side<Real>;
-    typename S::Numbers sum[R][N] = {};
+    typename S::Numbers sum[R][N];
+    LINSEP_UNROLL
+    for (std::size_t r = 0; r < R; ++r)
+        LINSEP_UNROLL
+        for (std::size_t c = 0; c < N; ++c) S::load(sum[r][c], b + c * S::count);
     for (std::size_t j = 0; j < rows->d; ++j) {
         typename S::Numbers w[N];
         LINSEP_UNROLL
@@ -55,10 +63,12 @@ void rows_times_planes(const DenseRow<T> *rows, const Real *W, std::size_t width
 // The same for sparse rows, one after the other; even and odd entries have sums of their own, because one would wait for
 // the previous addition at every step.
 template <std::size_t R, std::size_t N, class Real, class T, class I>
-void rows_times_planes(const SparseRow<T, I> *rows, const Real *W, std::size_t width, Real *out) {
+void rows_times_planes(const SparseRow<T, I> *rows, const Real *b, const Real *W, std::size_t width, Real *out) {
     using S = Side<Real>;
     for (std::size_t r = 0; r < R; ++r) {
-        typename S::Numbers even[N] = {}, odd[N] = {};
+        typename S::Numbers even[N], odd[N] = {};
+        LINSEP_UNROLL
+        for (std::size_t c = 0; c < N; ++c) S::load(even[c], b + c * S::count);
         const auto &row = rows[r];
         const auto take = [&](std::size_t k, typename S::Numbers *sum) {
             const Real *w = W + row.column(k) * width, x = static_cast<Real>(row.x[k]);
@@ -127,6 +137,26 @@ void each_side(std::size_t width, F f) {
         with_packs<sides>(std::min(most, width - from) / Side<Real>::count, [&](auto N) { f(N, from); });
 }
 
+// Calls f(R, r) for R rows at a time, the first of which is r, and for what is left of them one by one.
+template <std::size_t R, class F>
+void each_few(std::size_t count, F f) {
+    std::size_t r = 0;
+    for (; r + R <= count; r += R) f(std::integral_constant<std::size_t, R>{}, r);
+    for (; r < count; ++r) f(std::integral_constant<std::size_t, 1>{}, r);
+}
+
+// sum += Σ_r u_r, one register of planes after the other.
+template <class Real>
+void add_up(const Real *u, std::size_t count, std::size_t width, Real *sum) {
+    using S = Side<Real>;
+    for (std::size_t c = 0; c < width; c += S::count) {
+        typename S::Numbers all, one;
+        S::load(all, sum + c);
+        for (std::size_t r = 0; r < count; ++r) S::load(one, u + r * width + c), all += one;
+        S::store(sum + c, all);
+    }
+}
+
 // For the rows that `row_at` gives, in blocks that threads share: scores of some rows, what `turn` makes of them in
 // their place, and the sum of that times the rows, with a last row for the intercept. `turn(block, first, count, u)`.
 template <class Real, class Rows, class RowAt, class Turn>
@@ -136,31 +166,27 @@ void pass_over_planes(const Rows &X, std::size_t n, std::size_t stored, RowAt ro
     std::vector<std::vector<Real>> parts(blocks);
     parallel_for(blocks, useful_threads(stored * width / lane, threads), [&](std::size_t block) {
         parts[block].assign(size, Real(0));
-        Real *sum = parts[block].data(), *last = sum + X.d * width;
+        Real *sum = parts[block].data();
         const Real *b = W + X.d * width;
-        std::vector<Real> u(abreast * width);
+        std::vector<Real> scores(group * width);
+        Real *u = scores.data();
+        decltype(X.row(0)) rows[group];
         const std::size_t end = n * (block + 1) / blocks;
-        for (std::size_t first = n * block / blocks; first < end; first += abreast) {
-            const std::size_t count = std::min(abreast, end - first);
-            decltype(X.row(0)) rows[abreast] = {row_at(first), row_at(std::min(first + 1, end - 1)),
-                                                row_at(std::min(first + 2, end - 1)), row_at(std::min(first + 3, end - 1))};
+        for (std::size_t first = n * block / blocks; first < end; first += group) {
+            const std::size_t count = std::min(group, end - first);
+            for (std::size_t r = 0; r < count; ++r) rows[r] = row_at(first + r);
             each_side<Real>(width, [&](auto N, std::size_t from) {
-                if (count == abreast) rows_times_planes<abreast, N>(rows, W + from, width, u.data() + from);
-                else
-                    for (std::size_t r = 0; r < count; ++r)
-                        rows_times_planes<1, N>(rows + r, W + from, width, u.data() + r * width + from);
+                each_few<abreast(N)>(count, [&](auto R, std::size_t r) {
+                    rows_times_planes<R, N>(rows + r, b + from, W + from, width, u + r * width + from);
+                });
             });
-            for (std::size_t r = 0; r < count; ++r)
-                for (std::size_t k = 0; k < width; ++k) u[r * width + k] += b[k];
-            turn(block, first, count, u.data());
+            turn(block, first, count, u);
             each_side<Real>(width, [&](auto N, std::size_t from) {
-                if (count == abreast) spread_rows<abreast, N>(rows, u.data() + from, width, sum + from);
-                else
-                    for (std::size_t r = 0; r < count; ++r)
-                        spread_rows<1, N>(rows + r, u.data() + r * width + from, width, sum + from);
+                each_few<abreast(N)>(count, [&](auto R, std::size_t r) {
+                    spread_rows<R, N>(rows + r, u + r * width + from, width, sum + from);
+                });
             });
-            for (std::size_t r = 0; r < count; ++r)
-                for (std::size_t k = 0; k < width; ++k) last[k] += u[r * width + k];
+            add_up(u, count, width, sum + X.d * width);
         }
     });
     std::fill_n(out, size, 0.0);
@@ -173,58 +199,43 @@ inline std::size_t class_blocks(std::size_t stored, std::size_t size, std::size_
     return std::min<std::size_t>(8, stored * width / (32 * size + worth_a_thread) + 1);
 }
 
-// What is said of some rows: −log p of the own class, 1 − p of the class with the highest, which that is, and the entropy.
+// What is said of a group of rows: the highest score, of which class it is, the log of Σ e^(scores less that), one over this
+// sum, 1 − p of that class, and the entropy of p.
 struct Doubts {
-    double loss[abreast], doubt[abreast], top[abreast], entropy[abreast];
+    double highest[group], top[group], log_total[group], share[group], doubt[group], entropy[group];
 };
 
-// Of up to four examples with scores u, one in each lane of a register: p in their place. The largest score has
-// probability 1 / (1 + rest), so that nothing is lost where the rest is tiny. `room` is for K · abreast numbers twice.
-inline Doubts softmax_of(double *u, std::size_t count, std::size_t K, std::size_t width, const std::int64_t *own,
-                         double *room) {
-    double *less = room, *e = room + K * abreast, highest[abreast], rest[abreast] = {}, spread[abreast] = {}, total[abreast];
-    Doubts found{};
+// Of a group of examples with scores u, one in each lane of a register: e^(score less the highest), a class after the
+// other, and what is said of them. The class with the highest has probability 1 / (1 + rest), so that nothing is lost where
+// the rest is tiny. Where the group is not full, what the other lanes say means nothing.
+inline void softmax_of(const double *u, std::size_t K, std::size_t width, double *e, Doubts &found) {
+    double rest[group], spread[group];
     for (std::size_t k = 0; k < K; ++k)
-        LINSEP_UNROLL
-        for (std::size_t r = 0; r < abreast; ++r) less[k * abreast + r] = u[std::min(r, count - 1) * width + k];
-    std::copy_n(less, abreast, highest);
+        for (std::size_t r = 0; r < group; ++r) e[k * group + r] = u[r * width + k];
+    for (std::size_t r = 0; r < group; ++r) found.highest[r] = e[r], found.top[r] = rest[r] = spread[r] = 0.0;
     for (std::size_t k = 1; k < K; ++k)
 #pragma omp simd
-        for (std::size_t r = 0; r < abreast; ++r) {
-            const double g = less[k * abreast + r];
-            found.top[r] = g > highest[r] ? static_cast<double>(k) : found.top[r];
-            highest[r] = g > highest[r] ? g : highest[r];
-        }
-    for (std::size_t r = 0; r < abreast; ++r)
-        found.loss[r] = highest[r] - less[static_cast<std::size_t>(own[std::min(r, count - 1)]) * abreast + r];
-    for (std::size_t k = 0; k < K; ++k)
-#pragma omp simd
-        for (std::size_t r = 0; r < abreast; ++r) {
-            const double by = less[k * abreast + r] - highest[r];
-            e[k * abreast + r] = exp_of_negative(by);
-            less[k * abreast + r] = by < -1000.0 ? -1000.0 : by;  // times nothing, which that of −∞ would not be
+        for (std::size_t r = 0; r < group; ++r) {
+            const double g = e[k * group + r];
+            found.top[r] = g > found.highest[r] ? static_cast<double>(k) : found.top[r];
+            found.highest[r] = g > found.highest[r] ? g : found.highest[r];
         }
     for (std::size_t k = 0; k < K; ++k)
 #pragma omp simd
-        for (std::size_t r = 0; r < abreast; ++r) {
-            const double other = found.top[r] == static_cast<double>(k) ? 0.0 : e[k * abreast + r];
+        for (std::size_t r = 0; r < group; ++r) {
+            const double less = e[k * group + r] - found.highest[r], power = exp_of_negative(less);
+            const double other = found.top[r] == static_cast<double>(k) ? 0.0 : power;
+            e[k * group + r] = power;
             rest[r] += other;
-            spread[r] += other * less[k * abreast + r];
+            spread[r] += other * (less < -1000.0 ? -1000.0 : less);  // times nothing, which that of −∞ would not be
         }
 #pragma omp simd
-    for (std::size_t r = 0; r < abreast; ++r) {
-        const double log_total = log_of_one_and_more(rest[r]);
-        total[r] = 1.0 + rest[r];
-        found.loss[r] += log_total;
-        found.doubt[r] = rest[r] / total[r];
-        found.entropy[r] = log_total - spread[r] / total[r];
+    for (std::size_t r = 0; r < group; ++r) {
+        found.log_total[r] = log_of_one_and_more(rest[r]);
+        found.share[r] = 1.0 / (1.0 + rest[r]);
+        found.doubt[r] = rest[r] * found.share[r];
+        found.entropy[r] = found.log_total[r] - spread[r] * found.share[r];
     }
-    for (std::size_t k = 0; k < K; ++k)
-#pragma omp simd
-        for (std::size_t r = 0; r < abreast; ++r) e[k * abreast + r] /= total[r];
-    for (std::size_t r = 0; r < count; ++r)
-        for (std::size_t k = 0; k < K; ++k) u[r * width + k] = e[k * abreast + r];
-    return found;
 }
 
 // In `sums`: Σ s (−log p_y), Σ s over the mistakes, Σ s times the entropy of p. In P each example's p, in `doubt` 1 − p of
@@ -233,22 +244,26 @@ template <class Rows>
 void softmax_evaluate(const Rows &X, const std::int64_t *codes, const double *weight, const double *W, std::size_t K,
                       std::size_t width, double *P, double *doubt, double *sums, double *out, std::size_t threads) {
     const std::size_t blocks = class_blocks(X.stored(), (X.d + 1) * width, width);
-    std::vector<double> parts(3 * blocks, 0.0), room(blocks * 2 * K * abreast);
+    std::vector<double> parts(3 * blocks, 0.0), room(blocks * K * group);
     const auto turn = [&](std::size_t block, std::size_t first, std::size_t count, double *u) {
-        const Doubts found =
-            softmax_of(u, count, K, width, codes + first, room.data() + block * 2 * K * abreast);
-        double *sum = parts.data() + 3 * block;
+        double *e = room.data() + block * K * group, s[group], value = 0, mistakes = 0, entropy = 0;
+        Doubts found;
+        softmax_of(u, K, width, e, found);
         for (std::size_t r = 0; r < count; ++r) {
-            double *p = u + r * width;
-            const double s = weight ? weight[first + r] : 1.0;
-            doubt[first + r] = found.doubt[r];
-            sum[0] += s * found.loss[r];
-            sum[1] += found.top[r] == static_cast<double>(codes[first + r]) ? 0.0 : s;
-            sum[2] += s * found.entropy[r];
-            std::copy_n(p, K, P + (first + r) * K);
-            if (weight)
-                for (std::size_t k = 0; k < K; ++k) p[k] *= s;
+            const auto own = static_cast<std::size_t>(codes[first + r]);
+            s[r] = weight ? weight[first + r] : 1.0;
+            value += s[r] * (found.highest[r] - u[r * width + own] + found.log_total[r]);
+            mistakes += s[r] * static_cast<double>(found.top[r] != static_cast<double>(own));
+            entropy += s[r] * found.entropy[r];
         }
+        std::copy_n(found.doubt, count, doubt + first);
+        double *sum = parts.data() + 3 * block, *p = P + first * K;
+        sum[0] += value, sum[1] += mistakes, sum[2] += entropy;
+        for (std::size_t k = 0; k < K; ++k)
+            for (std::size_t r = 0; r < count; ++r) {
+                p[r * K + k] = e[k * group + r] * found.share[r];
+                u[r * width + k] = s[r] * p[r * K + k];
+            }
     };
     pass_over_planes<double>(X, X.n, X.stored(), [&](std::size_t i) { return X.row(i); }, W, width, turn, blocks, out,
                              threads);
@@ -256,19 +271,20 @@ void softmax_evaluate(const Rows &X, const std::int64_t *codes, const double *we
     std::copy_n(parts.data(), 3, sums);
 }
 
-// out = Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ with u = [x, 1] V, over the rows `which`, whose p are those of P.
+// out = Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ with u = [x, 1] V, over the rows `which`; P has p of all rows, one row of K each.
 template <class Real, class Rows>
-void softmax_product(const Rows &X, const std::int64_t *which, std::size_t count, const Real *P, const Real *s,
-                     const Real *V, std::size_t width, double *out, std::size_t threads) {
+void softmax_product(const Rows &X, const std::int64_t *which, std::size_t count, const double *P, std::size_t K,
+                     const double *s, const Real *V, std::size_t width, double *out, std::size_t threads) {
     const auto turn = [&](std::size_t, std::size_t first, std::size_t some, Real *u) {
         for (std::size_t r = 0; r < some; ++r, u += width) {
-            const Real *p = P + (first + r) * width;
+            const auto i = static_cast<std::size_t>(which[first + r]);
+            const double *p = P + i * K;
             Real mean = 0;
 #pragma omp simd reduction(+ : mean)
-            for (std::size_t k = 0; k < width; ++k) mean += p[k] * u[k];
-            const Real weight = s[first + r];
+            for (std::size_t k = 0; k < K; ++k) mean += static_cast<Real>(p[k]) * u[k];
+            const Real weight = static_cast<Real>(s[i]);
 #pragma omp simd
-            for (std::size_t k = 0; k < width; ++k) u[k] = weight * p[k] * (u[k] - mean);
+            for (std::size_t k = 0; k < K; ++k) u[k] = weight * static_cast<Real>(p[k]) * (u[k] - mean);
         }
     };
     const std::size_t stored = X.stored() / std::max<std::size_t>(X.n, 1) * count;

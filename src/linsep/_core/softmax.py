@@ -57,12 +57,11 @@ class SoftmaxRows(StoredRows):
         rows = self._single() if dtype is np.float32 else self
         bends = s * doubt * (lengths + lengths.sum() / n)
         which = np.flatnonzero(bends > UNBENT * bends.sum() / n)
-        P, weight = side_by_side(p[which], None, dtype), s[which].astype(dtype)
 
         def product(V: FloatArray) -> FloatArray:
             planes = side_by_side(V, None, dtype)
             out = np.empty(planes.shape)
-            kernels.softmax_product(rows._handle, which, P, weight, planes, out, self._threads(K))
+            kernels.softmax_product(rows._handle, which, p, s, planes, out, self._threads(K))
             return out[:, :K]
 
         return product

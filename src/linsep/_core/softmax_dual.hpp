@@ -104,9 +104,8 @@ void softmax_dual_pass(const Rows &X, const std::int64_t *order, std::size_t cou
         X.fetch(static_cast<std::size_t>(order[std::min(visit + 2, count - 1)]));
         const auto row = X.row(i);
         each_side<float>(width, [&](auto N, std::size_t from) {
-            rows_times_planes<1, N>(&row, W + from, width, g.data() + from);
+            rows_times_planes<1, N>(&row, b + from, W + from, width, g.data() + from);
         });
-        for (std::size_t k = 0; k < K; ++k) g[k] += b[k];
         double gap, loss;
         own.meet(g.data(), logs + i * width, static_cast<std::size_t>(codes[i]), gap, loss);
         sums[0] += c[i] * gap, sums[1] += c[i] * loss;

@@ -47,12 +47,13 @@ def softmax_evaluate(
 def softmax_product(
     X: Any, which: IntArray, P: FloatArray, s: FloatArray, V: FloatArray, out: FloatArray, threads: int = 1
 ) -> None:
-    """Out = Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ with u = [x, 1] V, over the rows `which`."""
-    X = X[which]
-    u = P * (X @ V[:-1] + V[-1])
-    u -= P * u.sum(axis=1, keepdims=True)
-    u *= s[:, None]
-    out[:-1], out[-1] = X.T @ u, u.sum(axis=0)
+    """Out = Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ with u = [x, 1] V, over the rows `which`; P and s are of all rows."""
+    X, p, K = X[which], P[which], P.shape[1]
+    u = p * (X @ V[:-1, :K] + V[-1, :K])
+    u -= p * u.sum(axis=1, keepdims=True)
+    u *= s[which, None]
+    out[:] = 0.0
+    out[:-1, :K], out[-1, :K] = X.T @ u, u.sum(axis=0)
 
 
 def softmax_dual_pass(
