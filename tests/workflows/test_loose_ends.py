@@ -64,6 +64,16 @@ def test_a_column_that_numbers_rows_is_an_id_and_one_of_distinct_numbers_is_not(
     assert kinds == {"id": "ignored", "code": "number", "x": "number"}
 
 
+@pytest.mark.parametrize("more", [(), ("--max-memory", "9GB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize("first", [0, 1])
+def test_a_column_that_numbers_rows_is_an_id_also_where_some_are_held_out(tmp_path, first, more):
+    amounts = rng.choice(2000, 200, replace=False)
+    data = written(tmp_path / "ids.csv", dossier=np.arange(first, first + 200), amount=amounts, x=x, y=label)
+    found = run_json("fit", data, "--target", "y", "--test-share", "0.25", "-o", tmp_path / "m.json", *more)
+    kinds = {column["name"]: column["kind"] for column in found["columns"]}
+    assert kinds == {"dossier": "ignored", "amount": "number", "x": "number"}
+
+
 def test_a_target_of_hundreds_of_whole_numbers_is_questioned(tmp_path):
     data = written(tmp_path / "amounts.csv", x=np.arange(600.0), y=np.arange(600) % 300)
     err = call("fit", data, "--target", "y", "--tol", "0.1", "--loss", "square").err.decode()

@@ -268,7 +268,7 @@ def _training_examples(
         fitted = TableEncoding.fit(
             seen,
             kinds=kinds,
-            around=circumstances(data, hints),
+            around=circumstances(data, hints, held_out=1 - seen.num_rows / len(y) if learned else 0.0),
             counted=often,
             degree=degree,
             target=column,

@@ -312,7 +312,8 @@ class _Counting:
         others = {target, *self.weighing.columns.values()}
         schema = pa.schema([field for field in block.frame.schema if field.name not in others])
         said = {name: Column.said(name, role) for name, role in kinds.items()}
-        around = circumstances(block, self.request.hints, room=self.budget.free // 4)
+        share = self.request.test_share or 0.0
+        around = circumstances(block, self.request.hints, room=self.budget.free // 4, held_out=share)
         return target or OUTCOME, TableStatistics(schema, said, around)
 
     def _classes(

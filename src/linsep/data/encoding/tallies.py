@@ -74,12 +74,15 @@ class Circumstances:
         Whether its columns are text because all is, as in CSV, and not because somebody chose so.
     decimals : tuple of str
         What may set decimals apart, the likelier first.
+    held_out : float
+        The share of the file's rows that are not looked at.
     """
 
     file: str = "data"
     room: int = 1 << 62
     untyped: bool = False
     decimals: tuple[str, ...] = DECIMALS
+    held_out: float = 0.0
 
 
 class Tally(Protocol):
@@ -143,7 +146,7 @@ class NumberTally:
     """A column of numbers: their range and moments, and of whole ones whether they number the rows, or may be codes."""
 
     def __init__(self, name: str, kind: pa.DataType, said: Column | None, around: Circumstances) -> None:
-        self.name, self.said, self.file = name, said, around.file
+        self.name, self.said, self.file, self.held_out = name, said, around.file, around.held_out
         self.whole = bool(pa.types.is_integer(kind))
         self.moments = Moments()
         self.low: Any = None
@@ -192,7 +195,7 @@ class NumberTally:
         if self.low == self.high and not self.odd:
             return Column(self.name, "ignored", ONE_VALUE)
         if self.all_different and given >= FEW:
-            if self.high - self.low == given - 1 and (self.low in (0, 1) or names_rows(self.name)) and self._is_range():
+            if self._is_numbering():
                 return Column(self.name, "ignored", NUMBERS_ROWS)
             if names_rows(self.name) and self._differs():
                 return Column(self.name, "ignored", IDENTIFIES)
@@ -201,6 +204,13 @@ class NumberTally:
         return Column(
             self.name, "number", ROUNDED if rounded else FEW_CODES if codes else NAMES if self._seem_names() else ""
         )
+
+    def _is_numbering(self) -> bool:
+        """Whether they count the rows of the file, from 0 or 1 on; those of rows that are held out may be missing."""
+        if self.held_out:  # a class is split to the nearest row, so that there may be some more of them
+            return self.low >= 0 and self.high <= 1.01 * self.moments.n / (1 - self.held_out) + 2 and self._seem_names()
+        width, begins = self.high - self.low + 1, self.low in (0, 1) or names_rows(self.name)
+        return bool(width == self.moments.n and begins and self._is_range())
 
     def _seem_names(self) -> bool:
         """Whether numbers seem to name the rows: all different, where chance would make some of them equal."""
