@@ -10,6 +10,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import LinearClassifier, Perceptron, SGDClassifier
+from linsep._core import Rows
 from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
 from linsep.solvers import StochasticDescent
 from oracles import LOSSES, MarginFormula
@@ -492,6 +493,41 @@ def test_large_data_are_measured_for_the_history_alone_after_ever_fewer_passes(l
     np.testing.assert_array_equal(rarely.coef_, often.coef_)  # looking changes nothing
     for column in ("objective", "gradient_norm", "updates"):
         assert set(rarely.history_[column][:-2]) <= set(often.history_[column])
+
+
+@pytest.mark.parametrize("kind", [SGDClassifier, Perceptron])
+def test_a_short_walk_over_large_data_is_the_same_whether_it_is_measured_or_not(large, kind, monkeypatch):
+    X, y = large
+    asked = dict(tol=None, max_iter=3, random_state=0)
+    unseen = kind(**asked).fit(X, y)
+    assert unseen.history_["passes"].tolist() == [0, 1, 3]
+    assert np.isnan(unseen.history_["objective"]).all()
+    assert "objective" not in unseen.history_.to_frame()
+    monkeypatch.setattr("linsep.solvers.first_order.walk.WORTH_MEASURING", 0)
+    seen = kind(**asked).fit(X, y)
+    assert np.isfinite(seen.history_["objective"]).all()
+    for name in ("coef_", "intercept_", "mistakes_", "t_", "converged_", *["margin_"] * (kind is Perceptron)):
+        np.testing.assert_allclose(getattr(unseen, name), getattr(seen, name), rtol=1e-12)
+
+
+def test_a_short_walk_that_leaves_the_range_of_floats_has_diverged(large):
+    with pytest.warns(ConvergenceWarning, match="too large"):
+        model = SGDClassifier(learning_rate="constant", eta0=1e308, alpha=0.0, tol=None, max_iter=3).fit(*large)
+    assert not model.converged_
+
+
+def test_steps_on_entries_that_repeat_are_those_on_their_sums(large):
+    X, y = large
+    halves = sparse.csr_array(
+        (np.repeat(X.ravel() / 2, 2), np.tile(np.repeat(np.arange(100), 2), 2100), np.arange(2101) * 200), X.shape
+    )
+    asked = dict(alpha=0.01, max_iter=2, random_state=0)
+    for tol in (None, 1e-3):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            once, twice = (SGDClassifier(tol=tol, **asked).fit(rows, y) for rows in (X, halves))
+        np.testing.assert_allclose(twice.coef_, once.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(Rows(halves, linear=True).squared_norms(), (X**2).sum(axis=1), rtol=1e-12)
 
 
 def test_a_perceptron_full_of_mistakes_is_asked_rarely_whether_it_has_none(large):

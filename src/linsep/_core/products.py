@@ -23,18 +23,23 @@ NARROW: int = kernels.NARROW
 
 
 class StoredRows:
-    """Rows of a matrix, and what needs to know neither losses nor labels."""
+    """Rows of a matrix, and what needs to know neither losses nor labels.
 
-    def __init__(self, X: Any, *, tidy: bool = False) -> None:
+    Entries of a sparse row for the same column are added up, unless it is known that there are none (`tidy`), or all
+    that is asked of the rows is linear in them, and norms, which look for such entries themselves (`linear`).
+    """
+
+    def __init__(self, X: Any, *, tidy: bool = False, linear: bool = False) -> None:
         self.X = native(X)
         self.n, self.d = (int(size) for size in self.X.shape)
         self.is_sparse = is_sparse(self.X)
         self._norms: FloatArray | None = None
+        self._linear = linear
         if not self.is_sparse:
             self._handle = kernels.dense(self.X)
             return
         self._handle = kernels.csr(*csr_parts(self.X), self.d)
-        if not tidy and kernels.has_repeated_entries(self._handle, self._threads()):
+        if not tidy and not linear and kernels.has_repeated_entries(self._handle, self._threads()):
             self.X = self.X.copy()  # the user's own matrix stays as it is
             self.X.sum_duplicates()
             self._handle = kernels.csr(*csr_parts(self.X), self.d)
@@ -95,8 +100,8 @@ class StoredRows:
     def squared_norms(self) -> FloatArray:
         """‖xᵢ‖² of every row, computed once."""
         if self._norms is None:
-            norms = np.empty(self.n)
-            kernels.squared_norms(self._handle, norms, self._threads())
+            norms, rows = np.empty(self.n), type(self)(self.X) if self._linear else self
+            kernels.squared_norms(rows._handle, norms, self._threads())
             self._norms = norms  # now that it is filled: another thread may be asking
         return self._norms
 

@@ -35,6 +35,14 @@ def different(y: NDArray[Any]) -> NDArray[Any]:
     return np.unique(y)
 
 
+def _squares_surely_fit(rows: Rows) -> bool:
+    """Whether the largest number alone tells that ‖x‖² of every row is a float, however often columns repeat."""
+    numbers = rows.X.data if rows.is_sparse else rows.X
+    with np.errstate(over="ignore"):
+        largest = max(-float(numbers.min(initial=0.0)), float(numbers.max(initial=0.0)))
+        return bool(np.isfinite((np.float64(largest) * max(1, rows.stored)) ** 2))
+
+
 class Input(Specification):
     """The validation of what a fit is given."""
 
@@ -50,8 +58,9 @@ class Input(Specification):
 
     def _rows(self, X: Any) -> Rows:
         """Return the examples as rows; raise where their squares do not fit into a float."""
-        rows = Rows(X)
-        if not np.isfinite(rows.squared_norms()).all():
+        linear = self._is_linear()
+        rows = Rows(X, linear=linear)
+        if not (linear and _squares_surely_fit(rows)) and not np.isfinite(rows.squared_norms()).all():
             largest = np.asarray(abs(rows.X).max(axis=0).todense() if rows.is_sparse else np.abs(rows.X).max(axis=0))
             j = int(largest.argmax())
             name = getattr(self, "feature_names_in_", [f"number {k}" for k in range(rows.d)])[j]

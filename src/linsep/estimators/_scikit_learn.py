@@ -155,7 +155,9 @@ class ScikitLearnNames(StreamingEstimator):
 
     def _theirs(self, name: str) -> Any:
         """Return what one of scikit-learn's names is."""
-        return self._given().get(name, self._defaults.get(name, DEFAULTS[name]))
+        given = getattr(self, name, None if name != "tol" else "auto")
+        is_given = given != "auto" if name == "tol" else given is not None
+        return given if is_given else self._defaults.get(name, DEFAULTS[name])
 
     def _check_names(self) -> None:
         """Raise where one thing is given twice, or makes no sense."""

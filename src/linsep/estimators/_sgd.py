@@ -176,6 +176,10 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         C = self._strength(self.C, known_loss(self.loss)[1])
         return np.inf if self.penalty is None else C
 
+    def _is_linear(self) -> bool:
+        """Whether a fit multiplies rows and adds them, and no more: where nothing is proven of it."""
+        return self._is_scikit_learns()
+
     def _solver(self) -> Solver:
         from ..solvers import StochasticDescent
 

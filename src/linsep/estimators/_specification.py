@@ -119,6 +119,10 @@ class Specification:
         """Whether this fit says something exactly: without a penalty, of columns that are redundant or run away."""
         return bool(np.isinf(self._C()))
 
+    def _is_linear(self) -> bool:
+        """Whether this fit does no more with rows than to multiply and to add them."""
+        return False
+
     def _goal(self) -> float | None:
         """Return the relative gap that was asked for; None of estimators that have no such parameter."""
         return getattr(self, "tol", None)

@@ -214,9 +214,13 @@ class Evaluation(NamedTuple):
     least: float
 
     @classmethod
-    def of(cls, measures: Measures, column: int) -> Evaluation:
+    def of(cls, measures: Measures | None, column: int) -> Evaluation:
         """Return the numbers of one plane."""
-        return cls(*(getattr(measures, name)[column].item() for name in cls._fields))
+        return UNSEEN if measures is None else cls(*(getattr(measures, name)[column].item() for name in cls._fields))
+
+
+#: Of an iterate that nobody looks at.
+UNSEEN = Evaluation(np.nan, np.nan, np.nan, np.nan, np.nan, finite=True, least=np.nan)
 
 
 class _Run(SteppedRun):
@@ -226,7 +230,8 @@ class _Run(SteppedRun):
 
     def __init__(self, walk: Walk, plane: int, observer: Observer | None, begin: Iterate, seen: Evaluation) -> None:
         self.walk, self.plane, self.method, self.problem = walk, plane, walk.method, walk.problems[plane]
-        watch = StepWatch(walk.schedule, stable_step(self.problem), self.problem.loss.smooth)
+        stable = None if walk.is_unseen else stable_step(self.problem)  # which takes the norms of the rows
+        watch = StepWatch(walk.schedule, stable, self.problem.loss.smooth)
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
         message = f"stopped after max_iter={walk.method.max_iter}"
         super().__init__(message, observer, watch, rules, advises=walk.method.has_free_steps)
@@ -253,7 +258,7 @@ class _Run(SteppedRun):
 
     def _look(self, iterate: Iterate, seen: Evaluation) -> None:
         """Record a point; whatever decides on the answer looks at the ends of passes, however much is recorded."""
-        if not iterate.now.measured:
+        if not iterate.now.measured or seen is UNSEEN:
             self._note(iterate, seen)
             self._record()
             return self.let_hear(iterate.now.iteration, self._theta(iterate), seen.objective)
@@ -272,7 +277,8 @@ class _Run(SteppedRun):
 
     def exhaust(self) -> None:
         """End the run because the walk is over."""
-        self.end(EndOfRun(self.message, advice=self.advice_after(self.current.now.step)))
+        advice = "" if self.seen is UNSEEN else self.advice_after(self.current.now.step)
+        self.end(EndOfRun(self.message, advice=advice))
 
     def end(self, reason: EndOfRun, interrupted: bool = False) -> None:
         """Keep what is to be reported, and nothing of the planes beside this one."""
@@ -303,7 +309,7 @@ class _Run(SteppedRun):
         """Return the lowest agreement of the plane that is reported, where that is one that was measured."""
         best = self.method.keep == "best"
         seen, measured = (self.best, self.best_point[0]) if best else (self.seen, self.current.w)
-        return seen.least if seen is not None and w is measured else None
+        return seen.least if seen is not None and seen is not UNSEEN and w is measured else None
 
     def _note(self, iterate: Iterate, seen: Evaluation) -> None:
         self.current, self.seen = iterate, seen
@@ -389,6 +395,7 @@ class _Run(SteppedRun):
 def _results(walk: Walk, observers: Mapping[int, Observer | None]) -> list[Result]:
     """Walk until there is a reason for every plane to stop."""
     overlap = walk.problem.rows.stored >= LARGE and not walk.method.by_update and threads() > 1
+    overlap = overlap and not walk.is_unseen
     begin = walk.now(0, 0.0, [])
     seen = _measured(walk, begin)
     runs = {
@@ -419,21 +426,25 @@ def _listens(observer: Observer | None) -> bool:
     return bool(getattr(observer, "needs_point", observer is not None))
 
 
-def _measured(walk: Walk, now: Snapshot) -> Measures:
+def _measured(walk: Walk, now: Snapshot) -> Measures | None:
+    """Return what a pass over the examples says of a point; None where nobody looks and it is one."""
+    if walk.is_unseen and np.isfinite(now.W).all():
+        return None
+    room = walk.room if walk.room.shape == now.W.shape else None  # ranks may have been closed in the meantime
     with np.errstate(over="ignore", invalid="ignore"):
-        return measure(walk.problem, now.Y, now.W, now.b, now.room)
+        return measure(walk.problem, now.Y, now.W, now.b, room)
 
 
 def evaluated(
-    snapshots: Iterator[Snapshot], evaluate: Callable[[Snapshot], Measures], overlap: bool
-) -> Iterator[tuple[Snapshot, Measures]]:
+    snapshots: Iterator[Snapshot], evaluate: Callable[[Snapshot], Measures | None], overlap: bool
+) -> Iterator[tuple[Snapshot, Measures | None]]:
     """Yield every snapshot with its evaluation; with `overlap` the next one is computed during the evaluation."""
     if not overlap:
         for now in snapshots:
             yield now, evaluate(now)
         return
     with helpers(1) as helper:
-        waiting: tuple[Snapshot, Future[Measures]] | None = None
+        waiting: tuple[Snapshot, Future[Measures | None]] | None = None
         for now in snapshots:
             if waiting is not None:
                 yield waiting[0], waiting[1].result()

@@ -59,6 +59,13 @@ def shuffled(problems: Sequence[Objective], seed: int) -> Iterator[IntArray]:
         yield rng.permutation(order)
 
 
+def permuted(problems: Sequence[Objective], seed: int) -> Iterator[IntArray]:
+    """Yield the same without a look at the contents, as scikit-learn does: shuffled by the places of the rows alone."""
+    rng, everything = np.random.default_rng(seed), next(cyclic(problems[0]))
+    while True:
+        yield rng.permutation(everything)
+
+
 def cyclic(problem: Objective) -> Iterator[IntArray]:
     """Yield passes through the examples with weight as they come."""
     everything = np.arange(problem.rows.n, dtype=np.int64)

@@ -30,6 +30,8 @@ LARGE = 200_000
 #: By how much more passes: 1, 2, 3, 4, 6, 9, 13, 19, … where something depends on it; 1, 4, 16, 64, … for the history
 #: alone, or where a pass that was wrong about more than this share of its examples cannot end without mistakes.
 OFTEN, RARELY, MANY_MISTAKES = 0.5, 3.0, 0.01
+#: A walk of fewer passes than this is not measured for the history alone: that would take as long as the walk.
+WORTH_MEASURING = 4
 #: Steps that get shorter whenever a rule would end the run need it to be asked steadily: once in so many passes.
 STEADILY = 3
 #: A kernel call does at most about this much work, so that Ctrl-C is heard.
@@ -51,7 +53,6 @@ class Snapshot:
     passes: float
     measured: bool  # whether it ends a pass that is looked at; what lies between is only recorded
     Y: FloatArray
-    room: FloatArray  # to measure in
     planes: tuple[int, ...]  # the problem of each column; those left over fill up a pack
     moves: list[Move]
 
@@ -142,10 +143,10 @@ class Walk:
         # One problem of several is stepped as a pack: the same bits, alone or with others.
         self.width = 1 if len(problems) == 1 else whole_packs(len(planes))
         self.Y, self.W = self._columns([problems[k].y for k in planes]), self._columns([start.w for start in starts])
-        self.b, self.room = self._row([start.b for start in starts]), interleaved(self.problem.rows.d, self.width)
+        self.b = self._row([start.b for start in starts])
         self.counts = np.zeros((self.problem.rows.n, self.width), dtype=np.int64)
         self.step, self.factor = self.start.step, self._factor()
-        self.owed, self.paid = np.zeros(1), self._columns([np.zeros(self.problem.rows.d)] * len(planes))
+        self.owed, self.paid = np.zeros(1), np.zeros_like(self.W) if self.problem.penalty.l1 > 0 else None
         self.pocket: dict[str, Any] = {}  # what is kept on the way, for the kernel
         self.stop_requested: Callable[[], bool] = lambda: False
         self.heard = False  # whether somebody listens
@@ -193,12 +194,29 @@ class Walk:
             return
         self.planes, self.width = tuple(self.planes[column] for column in kept), whole_packs(len(kept))
         room = kept + [kept[0]] * (self.width - len(kept))
-        self.Y, self.W, self.paid = _copy(self.Y, room), _copy(self.W, room), _copy(self.paid, room)
+        self.Y, self.W = _copy(self.Y, room), _copy(self.W, room)
+        self.paid = None if self.paid is None else _copy(self.paid, room)
         self.Y[:, len(kept) :] = 0.0
         self.counts, self.b, self.sum_b = self.counts[:, room].copy(), self.b[room], self.sum_b[room]
         if self.sum_w is not None:
             self.sum_w = _copy(self.sum_w, room)
-        self.room = interleaved(self.problem.rows.d, self.width)
+        self.__dict__.pop("room", None)
+
+    @cached_property
+    def room(self) -> FloatArray:
+        """Room to measure in."""
+        return interleaved(self.problem.rows.d, self.width)
+
+    @cached_property
+    def is_unseen(self) -> bool:
+        """Whether the walk is taken without a look: it is short, the data are large, and nothing depends on it.
+
+        Steps on a loss whose slopes are bounded add up to no more than their lengths: there is nothing to blow up.
+        """
+        method, slopes = self.method, self.problem.loss.slopes
+        short = method.max_iter < WORTH_MEASURING and self.problem.rows.stored >= LARGE
+        asked = method.by_update or stopping.get(method.stopping) or self._matters()
+        return short and not asked and bool(np.isfinite(slopes).all())
 
     def is_measured(self, done: int) -> bool:
         """Whether the point after so many passes is looked at."""
@@ -224,9 +242,13 @@ class Walk:
         if self.method.order == "cyclic":
             orders = visits.cyclic(self.problem)
         else:
-            draw = visits.shuffled if self.method.order == "shuffled" else visits.random
+            draw = visits.random if self.method.order == "random" else self._shuffled
             orders = draw(self.problems, self.seed)
         return zip(range(1, self.method.max_iter + 1), orders, strict=False)
+
+    @property
+    def _shuffled(self) -> Callable[[Sequence[Objective], int], Iterator[IntArray]]:
+        return visits.permuted if self.method.absolute else visits.shuffled
 
     def _pass_by_pass(self) -> Iterator[Snapshot]:
         moves: list[Move] = []
@@ -323,7 +345,7 @@ class Walk:
         """Return the point as it now stands, after so many iterations and passes."""
         sum_w = None if self.sum_w is None else self.sum_w.copy()
         point = _copy(self.W), self.b.copy(), self.counts.copy(), sum_w, self.sum_b.copy(), self.sum_from
-        return Snapshot(*point, self.step, iteration, passes, measured, self.Y, self.room, self.planes, moves)
+        return Snapshot(*point, self.step, iteration, passes, measured, self.Y, self.planes, moves)
 
 
 def _copy(table: FloatArray, columns: Sequence[int] | None = None) -> FloatArray:
