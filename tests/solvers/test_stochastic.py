@@ -498,11 +498,14 @@ def test_large_data_are_measured_for_the_history_alone_after_ever_fewer_passes(l
 @pytest.mark.parametrize("kind", [SGDClassifier, Perceptron])
 def test_a_short_walk_over_large_data_is_the_same_whether_it_is_measured_or_not(large, kind, monkeypatch):
     X, y = large
-    asked = dict(tol=None, max_iter=3, random_state=0)
+    asked = dict(tol=None, max_iter=2, random_state=0)
     unseen = kind(**asked).fit(X, y)
-    assert unseen.history_["passes"].tolist() == [0, 1, 3]
+    assert unseen.history_["passes"].tolist() == [0, 1, 2]
     assert np.isnan(unseen.history_["objective"]).all()
     assert "objective" not in unseen.history_.to_frame()
+    longer = kind(**(asked | dict(max_iter=9))).fit(X, y).history_
+    assert np.isfinite(longer["objective"]).tolist() == [passes >= 4 for passes in longer["passes"]]
+    assert longer["passes"].tolist() == [0, 1, 4, 9]
     monkeypatch.setattr("linsep.solvers.first_order.walk.WORTH_MEASURING", 0)
     seen = kind(**asked).fit(X, y)
     assert np.isfinite(seen.history_["objective"]).all()

@@ -36,11 +36,10 @@ def different(y: NDArray[Any]) -> NDArray[Any]:
 
 
 def _squares_surely_fit(rows: Rows) -> bool:
-    """Whether the largest number alone tells that ‖x‖² of every row is a float, however often columns repeat."""
-    numbers = rows.X.data if rows.is_sparse else rows.X
+    """Whether the sum of all squares tells that ‖x‖² of every row is a float, however often its columns repeat."""
+    numbers = (rows.X.data if rows.is_sparse else rows.X).ravel()
     with np.errstate(over="ignore"):
-        largest = max(-float(numbers.min(initial=0.0)), float(numbers.max(initial=0.0)))
-        return bool(np.isfinite((np.float64(largest) * max(1, rows.stored)) ** 2))
+        return bool(np.isfinite(np.einsum("i,i->", numbers, numbers) * float(max(1, rows.stored))))
 
 
 class Input(Specification):

@@ -68,7 +68,8 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         scikit-learn's names for `C`, `schedule`, `stopping` and `keep`, with their meaning there: if one of them is
         given, those that are not have scikit-learn's defaults, each example is visited once a pass, and the last
         iterate is reported. Two names for one thing are an error. ``tol=None`` takes all passes, ``"auto"`` leaves it
-        to `stopping`; what it is compared with is measured at the end of a pass, not on the way.
+        to `stopping`; what it is compared with is measured at the end of a pass, not on the way. With None nothing
+        is measured in the first passes over large data (NaN in ``history_``), which would take as long as they do.
     verbose : int, default=0
         Whether to print how the fit ended.
     epsilon : float, optional

@@ -65,7 +65,9 @@ class StochasticDescent:
     average_from : int
         From which step on iterates are averaged, with ``keep="average"``; before it, the current one is reported.
     absolute : bool
-        Whether a step is as long as an example's weight says, and not its share of the mean weight.
+        Whether to walk as scikit-learn does: a step is as long as an example's weight says, not as its share of the
+        mean weight; rows are shuffled by their places, not by their contents; and of large data, where no rule asks,
+        nothing is measured before the fourth pass.
     held_out : InMemory or None
         Rows that nothing is learned from, for the rule `linsep.stopping.HeldOut`.
 
@@ -230,7 +232,7 @@ class _Run(SteppedRun):
 
     def __init__(self, walk: Walk, plane: int, observer: Observer | None, begin: Iterate, seen: Evaluation) -> None:
         self.walk, self.plane, self.method, self.problem = walk, plane, walk.method, walk.problems[plane]
-        stable = None if walk.is_unseen else stable_step(self.problem)  # which takes the norms of the rows
+        stable = None if walk.for_itself else stable_step(self.problem)  # which takes the norms of the rows
         watch = StepWatch(walk.schedule, stable, self.problem.loss.smooth)
         rules = stopping.without_gap(stopping.get(walk.method.stopping), walk.method.name)
         message = f"stopped after max_iter={walk.method.max_iter}"
@@ -395,7 +397,7 @@ class _Run(SteppedRun):
 def _results(walk: Walk, observers: Mapping[int, Observer | None]) -> list[Result]:
     """Walk until there is a reason for every plane to stop."""
     overlap = walk.problem.rows.stored >= LARGE and not walk.method.by_update and threads() > 1
-    overlap = overlap and not walk.is_unseen
+    overlap = overlap and not walk.is_unseen(walk.method.max_iter)
     begin = walk.now(0, 0.0, [])
     seen = _measured(walk, begin)
     runs = {
@@ -428,7 +430,7 @@ def _listens(observer: Observer | None) -> bool:
 
 def _measured(walk: Walk, now: Snapshot) -> Measures | None:
     """Return what a pass over the examples says of a point; None where nobody looks and it is one."""
-    if walk.is_unseen and np.isfinite(now.W).all():
+    if walk.is_unseen(now.passes) and np.isfinite(now.W).all():
         return None
     room = walk.room if walk.room.shape == now.W.shape else None  # ranks may have been closed in the meantime
     with np.errstate(over="ignore", invalid="ignore"):

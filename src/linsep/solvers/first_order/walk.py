@@ -30,7 +30,7 @@ LARGE = 200_000
 #: By how much more passes: 1, 2, 3, 4, 6, 9, 13, 19, … where something depends on it; 1, 4, 16, 64, … for the history
 #: alone, or where a pass that was wrong about more than this share of its examples cannot end without mistakes.
 OFTEN, RARELY, MANY_MISTAKES = 0.5, 3.0, 0.01
-#: A walk of fewer passes than this is not measured for the history alone: that would take as long as the walk.
+#: After fewer passes than this scikit-learn's walks are not measured for the history alone: it would take as long.
 WORTH_MEASURING = 4
 #: Steps that get shorter whenever a rule would end the run need it to be asked steadily: once in so many passes.
 STEADILY = 3
@@ -208,15 +208,19 @@ class Walk:
         return interleaved(self.problem.rows.d, self.width)
 
     @cached_property
-    def is_unseen(self) -> bool:
-        """Whether the walk is taken without a look: it is short, the data are large, and nothing depends on it.
+    def for_itself(self) -> bool:
+        """Whether scikit-learn's walk over large data is measured for the history alone, and so not at its beginning.
 
         Steps on a loss whose slopes are bounded add up to no more than their lengths: there is nothing to blow up.
         """
         method, slopes = self.method, self.problem.loss.slopes
-        short = method.max_iter < WORTH_MEASURING and self.problem.rows.stored >= LARGE
         asked = method.by_update or stopping.get(method.stopping) or self._matters()
-        return short and not asked and bool(np.isfinite(slopes).all())
+        large = self.problem.rows.stored >= LARGE
+        return method.absolute and large and not asked and bool(np.isfinite(slopes).all())
+
+    def is_unseen(self, passes: float) -> bool:
+        """Whether nobody looks at the point after so many passes."""
+        return self.for_itself and passes < WORTH_MEASURING
 
     def is_measured(self, done: int) -> bool:
         """Whether the point after so many passes is looked at."""
@@ -224,6 +228,8 @@ class Walk:
             return True
         if isinstance(self.schedule, Adaptive):
             return done % STEADILY == 0
+        if self.for_itself and 2 * done > self.method.max_iter:  # the last one tells as much
+            return False
         measured, more = 1, OFTEN if self._matters() else RARELY
         while measured < done:
             measured += max(1, int(more * measured))
