@@ -59,6 +59,8 @@ class Tuning:
     sample_tol: float = 1e-2
     sample_steps: int = 30
     per_feature: int = 40
+    #: Where rough steps can be taken on all examples, a sample pays only with so many of these for each feature.
+    rough_per_feature: int = 640
     #: On sparse rows of one plane a run, or that on a sample, begins by rough steps: so many at the most, of so many
     #: passes over the columns, until slopes are off by this share of what they first were. Each is far cheaper than a
     #: step by a good model, and far from the optimum as good. So many stored numbers are gone over at once. Of fewer
@@ -213,13 +215,12 @@ class _Run(GapRun):
         elif start is not None:
             self.w, self.b = start.w.astype(np.float64), start.b if problem.fit_intercept else problem.zeros()[1]
         elif self.resident:
-            part = sample(problem, size, np.random.default_rng(self.seed)) if problem.n >= 4 * size else None
+            part = sample(problem, size, np.random.default_rng(self.seed)) if self._sampled(size) else None
             if part is not None:
                 self._come_from(part, None, tol=TUNED.sample_tol, max_iter=TUNED.sample_steps)
                 return
             self.b = _best_intercept(problem, self.w) if problem.fit_intercept else self.b
-            enough = problem.rows.stored >= TUNED.rough_from
-            if enough and problem.head.planes is None and problem.rows.steps_roughly(problem.loss):
+            if self._steps_roughly:
                 self._roughly()
                 return
             for C in self._weaker() if problem.d > TUNED.few else []:
@@ -228,6 +229,18 @@ class _Run(GapRun):
             part = sample_objective(problem, self.seed)
             if part is not None:
                 self._come_from(part, None, tol=1e-3, max_iter=30)
+
+    @cached_property
+    def _steps_roughly(self) -> bool:
+        """Whether there are rough steps for these examples, and enough of these to take them."""
+        problem = self.problem
+        enough = problem.head.planes is None and problem.rows.stored >= TUNED.rough_from
+        return enough and problem.rows.steps_roughly(problem.loss)
+
+    def _sampled(self, size: int) -> bool:
+        """Whether a run on a sample of that size is a better beginning than all examples."""
+        n, d = self.problem.n, self.problem.d
+        return n >= 4 * size and (not self._steps_roughly or n >= TUNED.rough_per_feature * d)
 
     def _roughly(self) -> None:
         """Go from zero to where rough steps lead, on the features that press to leave it."""
