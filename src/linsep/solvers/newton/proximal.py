@@ -59,8 +59,8 @@ class Tuning:
     sample_tol: float = 1e-2
     sample_steps: int = 30
     per_feature: int = 40
-    #: Where rough steps can be taken on all examples, a sample pays only with so many of these for each feature.
-    rough_per_feature: int = 640
+    #: Where rough steps can be taken on all examples, a sample must have so many of the rarer class for each feature.
+    rarer_per_feature: int = 10
     #: On sparse rows of one plane a run, or that on a sample, begins by rough steps: so many at the most, of so many
     #: passes over the columns, until slopes are off by this share of what they first were. Each is far cheaper than a
     #: step by a good model, and far from the optimum as good. So many stored numbers are gone over at once. Of fewer
@@ -239,8 +239,11 @@ class _Run(GapRun):
 
     def _sampled(self, size: int) -> bool:
         """Whether a run on a sample of that size is a better beginning than all examples."""
-        n, d = self.problem.n, self.problem.d
-        return n >= 4 * size and (not self._steps_roughly or n >= TUNED.rough_per_feature * d)
+        problem = self.problem
+        if problem.n < 4 * size or not self._steps_roughly:
+            return problem.n >= 4 * size
+        rarer = 0.5 - abs(float(np.mean(problem.y > 0)) - 0.5)
+        return size * rarer >= TUNED.rarer_per_feature * problem.d
 
     def _roughly(self) -> None:
         """Go from zero to where rough steps lead, on the features that press to leave it."""
