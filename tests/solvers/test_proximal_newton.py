@@ -76,6 +76,17 @@ def test_many_examples_begin_at_what_a_sample_says_and_end_at_the_optimum_of_all
     assert result.proof.primal <= optimum(it) * (1 + 2e-6)
 
 
+@pytest.mark.parametrize(("rare", "sampled"), [(0.0005, False), (0.4, True)])
+def test_a_sample_with_few_of_the_rarer_class_is_not_where_sparse_rows_begin(rare, sampled, monkeypatch):
+    sizes, begin = [], proximal_newton._Run._begin
+    monkeypatch.setattr(proximal_newton._Run, "_begin", lambda run, at: (sizes.append(run.problem.n), begin(run, at)))
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(17_000, 5)), np.where(rng.random(17_000) < rare, 1.0, -1.0)
+    it = Problem(Rows(sparse.csr_array(X)), y, losses.Logistic(), L1(), 0.01)
+    assert ProximalNewton(tol=1e-6).solve(it, seed=0).converged
+    assert (len(sizes) > 1) == sampled
+
+
 @pytest.mark.parametrize(("n", "d", "C"), [(5_000, 50, 0.1), (150, 400, 1.0)], ids=["few features", "working sets"])
 def test_sparse_rows_begin_by_rough_steps_that_leave_few_good_ones_to_take(n, d, C, monkeypatch):
     began, roughly = [], proximal_newton._Run._roughly
