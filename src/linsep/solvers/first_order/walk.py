@@ -348,9 +348,10 @@ class Walk:
         return [] if moved is None else [Move(self.step - len(order), order, moved)]
 
     def now(self, iteration: int, passes: float, moves: list[Move], measured: bool = True) -> Snapshot:
-        """Return the point as it now stands, after so many iterations and passes."""
+        """Return the point as it now stands, after so many iterations and passes: a copy, unless it is the last."""
         sum_w = None if self.sum_w is None else self.sum_w.copy()
-        point = _copy(self.W), self.b.copy(), self.counts.copy(), sum_w, self.sum_b.copy(), self.sum_from
+        W = self.W if passes == self.method.max_iter else _copy(self.W)
+        point = W, self.b.copy(), self.counts.copy(), sum_w, self.sum_b.copy(), self.sum_from
         return Snapshot(*point, self.step, iteration, passes, measured, self.Y, self.planes, moves)
 
 
