@@ -39,7 +39,7 @@ def _squares_surely_fit(rows: Rows) -> bool:
     """Whether the largest number alone tells that ‖x‖² of every row is a float, however often its columns repeat."""
     numbers = rows.X.data if rows.is_sparse else rows.X
     largest = max(float(numbers.max(initial=0.0)), -float(numbers.min(initial=0.0)))
-    return largest * max(1, rows.stored) < np.sqrt(np.finfo(np.float64).max)
+    return bool(largest * max(1, rows.stored) < np.sqrt(np.finfo(np.float64).max))
 
 
 class Input(Specification):
