@@ -10,6 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ._types import IntArray
 
+#: Labels in a range that is larger than their number by no more than this are counted.
+COUNTED = 1000
+
 
 def positions(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
     """Return the position of every label among the classes, −1 for one that is not there.
@@ -31,15 +34,46 @@ def positions(labels: NDArray[Any], classes: Sequence[Any]) -> IntArray:
 def coded(labels: NDArray[Any]) -> tuple[NDArray[Any], IntArray]:
     """Return the different labels in order, and the place of each one among them.
 
-    ``np.unique`` sorts all labels to find the places; to look a million up among a few is ten times as fast.
+    Two are found by looking, whole numbers of a small range are counted. ``np.unique`` sorts all labels to find the
+    places of others; to look a million up among a few is ten times as fast.
 
     Examples
     --------
     >>> coded(np.array(["b", "a", "b"]))
     (array(['a', 'b'], dtype='<U1'), array([1, 0, 1]))
+    >>> coded(np.array([7, -2, 7, 3]))
+    (array([-2,  3,  7]), array([2, 0, 2, 1]))
     """
+    labels = labels.reshape(-1)
+    found = (_of_two(labels) or _counted(labels)) if len(labels) else None
+    if found is not None:
+        return found
     different = np.unique(labels)
-    return different, np.searchsorted(different, labels.reshape(-1))
+    return different, np.searchsorted(different, labels)
+
+
+def _of_two(labels: NDArray[Any]) -> tuple[NDArray[Any], IntArray] | None:
+    """Return what `coded` does of labels of which there are two; None of others."""
+    if labels.dtype.kind not in "biufUS":
+        return None
+    first, other = labels[0], labels != labels[0]
+    second = labels[int(other.argmax())]
+    if first == second or not (other == (labels == second)).all():
+        return None
+    different = np.sort(np.array([first, second], dtype=labels.dtype))
+    return different, (labels == different[1]).astype(np.int64)
+
+
+def _counted(labels: NDArray[Any]) -> tuple[NDArray[Any], IntArray] | None:
+    """Return what `coded` does of whole numbers in a range about as large as their number; None of others."""
+    if labels.dtype.kind not in "iu":
+        return None
+    least, most = int(labels.min()), int(labels.max())
+    if most - least >= len(labels) + COUNTED or most > np.iinfo(np.int64).max:
+        return None
+    above = labels.astype(np.int64) - least
+    present = np.bincount(above) > 0
+    return (np.flatnonzero(present) + least).astype(labels.dtype), (np.cumsum(present) - 1)[above]
 
 
 def cut(classes: NDArray[Any], scores: ArrayLike, threshold: float) -> NDArray[Any]:

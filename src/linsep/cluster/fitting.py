@@ -15,8 +15,8 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .. import __version__
 from .._core import sound
+from .._labels import coded
 from .._words import shown
-from ..estimators._input import different
 from ..history import histories_of
 from ..solvers.contract import NotInMemoryError
 from ..solvers.workspace import Vector as AnyVector
@@ -61,10 +61,9 @@ def as_part(k: int, X: Any, y: Any, weight: Any = None) -> Part:
             raise ValueError(f"the label of its row {int(np.argmin(np.isfinite(labels)))} is missing")
         if len(labels):
             check_classification_targets(labels)
-        own = different(labels) if len(labels) else labels
+        own, codes = coded(labels)
         if len(own) > MOST_CLASSES:
             raise ValueError(f"y has {len(own):,} different values: give classes, not numbers to predict")
-        codes = (labels != own[0]).astype(np.int64) if len(own) == 2 else np.searchsorted(own, labels)
         part = Part(rows, own, codes, _weights(weight, len(labels)))
         if not np.isfinite(part.rows.squared_norms()).all():
             raise ValueError("it has values whose squares overflow; scale the columns first")

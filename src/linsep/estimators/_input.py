@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import validate_data
 
 from .._core import Rows, sound
+from .._labels import coded
 from .._types import FloatArray, IntArray
 from .._words import shown
 from ..arithmetic.exact_input import refuse_inexact
@@ -23,16 +24,6 @@ from ._specification import Specification
 # At the first array that it checks scikit-learn looks for all packages with tables that are installed: milliseconds
 # that belong to loading, not to the first fit.
 check_array(np.zeros((1, 1)))
-
-
-def different(y: NDArray[Any]) -> NDArray[Any]:
-    """Return the different labels in their order; two are found sooner than by sorting all of y."""
-    if y.dtype.kind in "biufUS":
-        other = y != y[0]
-        second = y[int(other.argmax())]
-        if (other == (y == second)).all():  # no third one
-            return np.sort(np.array([y[0], second], dtype=y.dtype))
-    return np.unique(y)
 
 
 def _squares_surely_fit(rows: Rows) -> bool:
@@ -73,7 +64,7 @@ class Input(Specification):
         y = np.asarray(y)
         if y.dtype.kind not in "biufUS":
             check_classification_targets(y)
-        classes = different(y)
+        classes, places = coded(y)
         # Few values, whole numbers or words, are labels; scikit-learn looks closely at all others, which takes longer.
         if 2 * len(classes) > len(y) or (classes.dtype.kind == "f" and (classes % 1 != 0).any()):
             check_classification_targets(y)
@@ -81,7 +72,7 @@ class Input(Specification):
             raise ValueError(
                 f"y has one class only, {shown(classes[0])}: {type(self).__name__} needs examples of two or more"
             )
-        return classes, (y == classes[1]).astype(np.int64) if len(classes) == 2 else np.searchsorted(classes, y)
+        return classes, places
 
     def _sample_weight(self, sample_weight: ArrayLike | None, n: int) -> FloatArray | None:
         """Return the weight of each example, or None where all are one."""
