@@ -46,10 +46,11 @@ class Moments:
         if not self._n:
             self._shift = np.zeros(X.shape[1]) if thin else np.asarray(X.mean(axis=0), dtype=np.float64)
             self._sum, self._squares = np.zeros(X.shape[1]), np.zeros(X.shape[1])
-        moved, ones = X if thin else X - self._shift, np.ones(X.shape[0])
         self._n += X.shape[0]
-        self._sum += ones @ moved
-        self._squares += ones @ (_squared(moved) if thin else np.square(moved, out=moved))
+        for rows in [X] if thin else in_blocks(X):
+            moved, ones = rows if thin else rows - self._shift, np.ones(rows.shape[0])
+            self._sum += ones @ moved
+            self._squares += ones @ (_squared(moved) if thin else np.square(moved, out=moved))
 
     def __add__(self, other: Moments) -> Moments:
         """Return what the rows of both say."""
