@@ -128,7 +128,7 @@ class _Run(GapRun):
         # What is asked of a point: the sums that its bound and its metric need.
         self.want = dict(split=problem.fit_intercept, curvature=self.resident)
         self.summed = not self.resident and problem.head.planes is None and problem.d <= FACTORED
-        if self.summed and problem.examples.dear:  # else a pass of its own adds up the Hessian, where there is a step
+        if self.summed and problem.examples.dear:  # else where a step is to follow
             self.want["gram"] = True
 
     @property
@@ -159,8 +159,11 @@ class _Run(GapRun):
                 if k > begun:
                     self.tell(k, point.w, point.b, point.objective, join=problem.planes)
                 self.end_if_exhausted(k)
+                left, before = gap / before if before > 0 else 1.0, gap
                 if problem.head.planes:
-                    accuracy, before = _accuracy(goal, gap, before), gap
+                    accuracy = _accuracy(goal, gap, left)
+                if self.summed and not problem.examples.dear:
+                    self.want["gram"] = gap * left > goal  # else this step is likely to be the last
                 step = self._direction(point, accuracy)
                 decrement = -dot(point.smooth_gradient, step)
                 new = self._line_search(point, step, -decrement)
@@ -239,7 +242,7 @@ class _Run(GapRun):
         self.sampled = part
         run = _Run(Newton(0.1 * TUNED.sample_tol, TUNED.sample_steps), part, of_sample=True)
         result = run.result(None).as_part()
-        if self.summed and "gram" not in self.want and part.rows.filled().min() >= TUNED.known:
+        if self.summed and not self.problem.examples.dear and part.rows.filled().min() >= TUNED.known:
             self.first = run._metric(run.ended)
         return result.w, result.b
 
@@ -315,7 +318,7 @@ class _Run(GapRun):
         return self._evaluate(*problem.head.moved(point.w, point.b, step, t, intercept=problem.fit_intercept))
 
 
-def _accuracy(goal: float, gap: float, before: float) -> float:
-    """Return how far to solve for a step, from the gap that is wanted, the one there is, and the one before that."""
+def _accuracy(goal: float, gap: float, left: float) -> float:
+    """Return how far to solve for a step, from the gap that is wanted, the one there is, and what the last one left."""
     enough = min(TUNED.coarsest, TUNED.enough * (goal / max(gap, 1e-300)) ** 0.5)
-    return float(max(enough, min(TUNED.usual, gap / before if before > 0 else 1.0)))
+    return float(max(enough, min(TUNED.usual, left)))
