@@ -1,16 +1,16 @@
 """Fuzzing: whatever the input, it is answered or refused; no crash, no hang over 20 s, no memory beyond the bound.
 
     python attacks/fuzz.py readers --cases 1000000 [--first 0] [--minutes 60] [--memory 4]
-    python attacks/fuzz.py kernels --sanitize          # kernels built with both sanitizers
+    python attacks/fuzz.py kernels --sanitize          # kernels built with both sanitizers; LINSEP_KERNELS=baseline
+                                                       # has those for any processor instead of those for AVX2
     python attacks/fuzz.py readers --only 123 [--save FOLDER]
 
 Targets: `readers` (CSV, TSV, LIBSVM, NPZ, Parquet, Feather, Arrow, IDX, Excel, gz, bz2, zst: small files, damaged),
 `columns` (cells in every notation, through the choice of column types and encoding), `protocol` (questions of the
 page), `models` (models of every kind with entries gone, of another type, length or size, in every command),
 `kernels` (random shapes, strides, types, indices that lie, into fits, predictions, separability), `meanwhile`
-(the same while another thread writes other numbers into the matrix), `structure` (and other indices, too: this one
-still finds crashes, in SciPy and in the kernels; see docs/hardening.md). Model files and certificates have their own:
-`benchmarks/fuzz_model_file.py`.
+(the same while another thread writes other numbers into the matrix), `structure` (and other indices, too). Model files
+and certificates have their own: `benchmarks/fuzz_model_file.py`.
 
 A case follows from its number. Cases run in a child: what crashes it is written down, and the next case goes on. What
 found something is kept in `tests/attacks/corpus`, which the tests read. The exit code is 1 if something was found.

@@ -2,7 +2,8 @@
 
     python attacks/sanitize.py [tests/core tests/test_hostile_arrays.py]    # arguments of pytest
 
-The first run compiles the kernels with both sanitizers into `build/sanitized`, which takes minutes.
+The first run compiles the kernels with both sanitizers into `build/sanitized`, which takes minutes: those for any
+processor and those for AVX2, both of which the tests call.
 """
 
 from __future__ import annotations
@@ -19,9 +20,6 @@ def main() -> int:
     look_there()
     import pytest
 
-    from linsep import _core
-
-    _core._kernels_avx2 = _core._kernels  # tests look at both; one is built
     os.chdir(ROOT)
     chosen = sys.argv[1:] or ["tests/core", "tests/test_hostile_arrays.py"]
     # In this process, whose import is the right one; tests of memory and of other processes measure the sanitizer.

@@ -1,9 +1,10 @@
 """Versions: environments with the oldest and the newest packages that pyproject claims, and the fast tests in each.
 
-    python attacks/versions.py [--which oldest newest] [--tests tests/estimators] [--keep FOLDER]
+    python attacks/versions.py [--which oldest newest] [--tests tests/estimators] [--keep FOLDER] [--wheel FILE]
 
 The oldest are the lower bounds in pyproject.toml, taken literally, of `dependencies`, of the extras that `all` names,
-and of what tests import besides. linsep is built anew in each. What tests ask of a newer package than they find
+and of what tests import besides. linsep is built once, as a wheel, whose kernels know no package but Python; `--wheel`
+takes one that there is. What tests ask of a newer package than they find
 (callbacks of scikit-learn 1.9), or of an extra that is not there, they skip. The exit code is 1 if a build or a test
 fails.
 """
@@ -65,15 +66,22 @@ def oldest(requirements: list[str]) -> list[str]:
     return [f"{name}=={bound if '.' in bound else bound + '.0'}.*" for name, bound in bounds]
 
 
-def build(which: str, folder: Path) -> Path:
-    """Make an environment, install into it, and return its interpreter."""
+def wheel(folder: Path) -> Path:
+    """Build linsep, and return its wheel."""
+    command = ["-m", "pip", "wheel", "-q", "--disable-pip-version-check", "--no-deps", "-w", str(folder), str(ROOT)]
+    subprocess.run([sys.executable, *command], check=True)
+    return next(folder.glob("linsep-*.whl"))
+
+
+def build(which: str, folder: Path, linsep: Path) -> Path:
+    """Make an environment, install the wheel into it with what it needs, and return its interpreter."""
     place = folder / which
     subprocess.run([sys.executable, "-m", "venv", str(place)], check=True)
     python = place / "bin" / "python"
     wanted = [*oldest(claimed()), *OF_OLD] if which == "oldest" else claimed()
     pip = [str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check"]
     subprocess.run([*pip, *wanted], check=True)
-    subprocess.run([*pip, "--no-deps", str(ROOT)], check=True)
+    subprocess.run([*pip, "--no-deps", "--force-reinstall", str(linsep)], check=True)
     return python
 
 
@@ -89,11 +97,13 @@ def main() -> int:
     parser.add_argument("--which", nargs="+", default=["oldest", "newest"], choices=["oldest", "newest"])
     parser.add_argument("--tests", nargs="+", default=["tests"])
     parser.add_argument("--keep", type=Path, help="a folder for the environments, which stay")
+    parser.add_argument("--wheel", type=Path, help="linsep, built before")
     chosen = parser.parse_args()
     failed = []
     with tempfile.TemporaryDirectory() as scratch:
+        linsep = chosen.wheel or wheel(Path(scratch))
         for which in chosen.which:
-            python = build(which, chosen.keep or Path(scratch))
+            python = build(which, chosen.keep or Path(scratch), linsep)
             print(f"{which}: {versions(python)}", flush=True)
             command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", *chosen.tests]
             done = subprocess.run(command, cwd=ROOT, env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1"}, check=False)

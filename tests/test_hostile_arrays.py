@@ -1,5 +1,7 @@
 """Damaged sparse matrices and arrays that lie badly in memory, at every public way in: an error, or the same answer."""
 
+import sys
+from contextlib import suppress
 from types import SimpleNamespace
 
 import numpy as np
@@ -29,7 +31,7 @@ from linsep import (
     stability_selection,
     verify,
 )
-from linsep._core import reading
+from linsep._core import loading, reading
 from linsep._core.formats import csr_parts
 from linsep.arithmetic.exact_input import exact_matrix
 from linsep.cluster.fitting import as_part
@@ -211,3 +213,56 @@ def test_entries_stored_twice_are_added_whatever_the_matrix_says_of_itself():
     halves = sparse.csr_array((np.full(4, 0.5), [0, 0, 1, 1], [0, 2, 4]), shape=(2, 2))
     halves.has_canonical_format = True
     np.testing.assert_array_equal(exact_matrix(halves).toarray(), np.eye(2))
+
+
+class Watched(sparse.csr_array):
+    """A matrix that knows who looks at its indices."""
+
+    @property
+    def indices(self):
+        self.looks.add(sys._getframe(1).f_globals["__name__"])
+        return self.given
+
+    @indices.setter
+    def indices(self, given):
+        self.given, self.looks = given, set()
+
+
+@pytest.mark.parametrize("name", [name for name in ENTRIES if name != "Rows"])  # whose callers have a copy
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_the_indices_of_the_caller_are_copied_before_scipy_or_a_loop_reads_them(name):
+    watched = Watched(X)
+    watched.looks = set()
+    with suppress(ValueError):  # these rows are not separable, and three columns are no picture
+        ENTRIES[name](watched)
+    assert watched.looks == {"linsep._common.structure"}
+
+
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize("form", ["csr", "csc", "bsr", "coo", "lil", "dia", "dok"])
+def test_what_is_written_into_indices_later_changes_nothing(form, index):
+    given = sparse.csr_array(X * (X > 0)).asformat(form)
+    for part in ("indices", "indptr"):
+        if hasattr(given, part):
+            setattr(given, part, getattr(given, part).astype(index))
+    own = _core.sound(given)
+    before = own.toarray()
+    for part in ("indices", "indptr", "row", "col", "offsets"):
+        if isinstance(array := getattr(given, part, None), np.ndarray):
+            array[...] = 10**8
+    np.testing.assert_array_equal(own.toarray(), before)
+
+
+def test_numbers_beyond_those_that_were_counted_are_not_written():
+    dense = np.zeros((2, 5))
+    dense[0, 1] = 1.0
+    start = np.array([0, 1, 1], dtype=np.int32)
+    dense[:] = 7.0  # by another thread, after the counting
+    room, places = np.full(10, -1.0), np.full(10, -1, dtype=np.int32)
+    if loading.compiled is not None:
+        loading.compiled.compress(dense, start, room[:1], places[:1], 1)
+        assert (room[0], places[0]) == (7.0, 0)
+        dense[:] = 0.0
+        loading.compiled.compress(dense, start, room[:1], places[:1], 1)
+        assert (room[0], places[0]) == (0.0, 0)
+        np.testing.assert_array_equal(room[1:], -1.0)

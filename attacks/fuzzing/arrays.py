@@ -112,7 +112,7 @@ def call(case: tuple[Any, np.ndarray, Any, int]) -> None:
             if which < len(kinds):
                 model = kinds[which]().fit(X, y, s)
                 model.decision_function(X)
-                model.predict(X[:1])
+                model.predict(X)
             elif which == 6:
                 linsep.separability(X, y, **({} if X.shape[0] < 100 else {"time_limit": 2.0}))
             else:
@@ -122,9 +122,9 @@ def call(case: tuple[Any, np.ndarray, Any, int]) -> None:
 
 
 def _products(X: Any) -> None:
-    from linsep._core import Rows
+    from linsep._core import Rows, sound
 
-    rows = Rows(X)
+    rows = Rows(sound(X))  # as every way in does
     rows.matvec(np.ones(X.shape[1]))
     rows.rmatvec(np.ones(X.shape[0]))
     rows.squared_norms()

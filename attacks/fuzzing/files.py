@@ -124,7 +124,7 @@ def columns(rng: random.Random) -> tuple[str, bytes]:
         "no",
         "a b c",
     ]
-    n, d = rng.randint(1, 12), rng.randint(1, 5)
+    n, d = rng.randint(1, 12), rng.randint(1, 3)
     columns = [[rng.choice(rng.sample(cells, 3) if rng.random() < 0.7 else cells) for _ in range(n)] for _ in range(d)]
     rows = [";".join(f'"{cell}"' if '"' not in cell else "" for cell in row) for row in zip(*columns, strict=True)]
     rows = [f"{row};{rng.choice('ab')}" for row in rows]

@@ -323,7 +323,7 @@ def _proven_choice(rng: np.random.Generator, data: Data) -> Any:
     low = float(10.0 ** rng.uniform(-2, 0))
     own: Any = dict(Cs=np.geomspace(low, low * 100.0, int(rng.integers(2, 5))), cv=int(rng.integers(2, 4)))
     own |= dict(prove=float(rng.choice([0.3, 1.0])), class_weight=[None, "balanced"][int(rng.random() < 0.3)])
-    own |= dict(scoring=[None, "balanced_accuracy"][int(rng.random() < 0.3)])
+    own |= dict(scoring=[None, None, "balanced_accuracy", "costs=1:3", "costs=0.7:0.2"][int(rng.integers(5))])
     loss = str(rng.choice(["logistic", "hinge", "squared_hinge"]))
     if loss == "logistic":
         return linsep.LogisticRegressionCV(fit_intercept=bool(rng.random() < 0.75), **own)

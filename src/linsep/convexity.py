@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ._types import FloatArray
+from ._common.types import FloatArray
 
 __all__ = ["ConvexityTest", "midpoint_test"]
 

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from ._common.types import FloatArray
 from ._core import is_sparse, sound
-from ._types import FloatArray
 
 __all__ = [
     "augment",

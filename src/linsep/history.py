@@ -8,9 +8,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from ._frames import frame_of
-from ._types import FloatArray
-from ._words import many
+from ._common.frames import frame_of
+from ._common.types import FloatArray
+from ._common.words import many
 
 __all__ = ["History", "Record"]
 

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, xlog1py, xlogy
 
-from ._types import FloatArray
+from ._common.types import FloatArray
 
 __all__ = [
     "Hinge",

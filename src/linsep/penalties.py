@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._types import FloatArray
-from ._words import shown
+from ._common.types import FloatArray
+from ._common.words import shown
 
 __all__ = ["L1", "L2", "ElasticNet", "NoPenalty", "Penalty", "get"]
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ._words import shown
+from ._common.words import shown
 
 __all__ = ["Adaptive", "Constant", "Inverse", "InversePower", "InverseSqrt", "InverseTime", "Schedule", "get"]
 

@@ -12,8 +12,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ._types import FloatArray
-from ._words import shown
+from ._common.types import FloatArray
+from ._common.words import shown
 
 __all__ = [
     "DualityGap",

@@ -132,3 +132,11 @@ def test_it_is_plain_data_too():
     found = planted(b=lambda t, y: 7.0).to_dict()
     assert json.loads(json.dumps(found)) == found
     assert (found["rows"], found["columns"], found["findings"][0]["kind"]) == (400, 4, "constant")
+
+
+def test_classes_that_a_plane_tells_but_for_rows_on_it_are_named_together():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 2, (60, 6)).astype(float), np.arange(60) % 5
+    X[:5], X[:, 0] = 0.0, np.where(y < 3, 0.0, X[:, 0])
+    kinds = [one.kind for one in diagnose(X, y)]
+    assert kinds.count("quasi-separable") == 1

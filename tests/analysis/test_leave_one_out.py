@@ -321,3 +321,12 @@ def test_the_command_tells_it_of_the_rows_of_the_fit_alone(tmp_path):
     assert b"has not the rows of the fit" in refused.err
     refused = call("evaluate", model, tmp_path / "t.csv", "--leave-one-out", "--sample-weight", "age")
     assert b"--sample-weight would be ignored" in refused.err
+
+
+def test_mistakes_on_the_rows_of_the_fit_are_those_that_the_model_makes():
+    X, y = load_breast_cancer(return_X_y=True)
+    model = LogisticRegression(C=1e-4, tol=0.9, max_iter=1).fit(scale(X), y)
+    optimum = LogisticRegression(C=1e-4).fit(scale(X), y)
+    mistakes = [int((one.predict(scale(X)) != y).sum()) for one in (model, optimum)]
+    assert mistakes[0] != mistakes[1]
+    assert leave_one_out(model, scale(X), y, refits=0).training == mistakes[0]

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import linsep
-from linsep import _structure, separability
+from linsep import separability
+from linsep._common import structure
 from linsep.arithmetic import exact, exact_input
 from linsep.exact import (
     Clock,
@@ -30,7 +31,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 moderate = st.floats(-100, 100)
 
 
-BELOW = [Path(_structure.__file__), Path(exact_input.__file__)]
+BELOW = [Path(structure.__file__), Path(exact_input.__file__)]
 CHECKER = [*BELOW, *sorted(Path(exact.__file__).parent.glob("*.py"))]
 
 
@@ -45,7 +46,7 @@ def test_the_checker_imports_nothing_of_linsep_but_the_refusal_of_inexact_number
                 or (
                     node.level == 2
                     and file != BELOW[0]
-                    and node.module == ("_structure" if file in BELOW else "exact_input")
+                    and node.module == ("_common.structure" if file in BELOW else "exact_input")
                 )
             )
             assert not (node.module or "").startswith("linsep")

@@ -109,11 +109,11 @@ def test_the_harness_notices_a_file_that_is_neither_old_nor_new(tmp_path):
 # --- fuzzing
 
 
-@pytest.mark.parametrize("target", ["readers", "columns", "protocol", "models", "kernels", "meanwhile"])
+@pytest.mark.parametrize("target", ["readers", "columns", "protocol", "models", "kernels", "meanwhile", "structure"])
 def test_some_cases_of_every_target_find_nothing(target):
     if target == "protocol":
         pytest.importorskip("starlette")
-    cases = {"columns": 60, "meanwhile": 40}.get(target, 300)
+    cases = {"columns": 60, "meanwhile": 40, "structure": 200}.get(target, 300)
     said = attack("fuzz", target, "--cases", cases, "--first", 10_000_000)
     assert re.search(r": \d+ cases in .* 0 found", said)
 

@@ -9,6 +9,7 @@ import pytest
 sys.path.append(str(Path(__file__).parents[2] / "attacks"))
 
 from fuzzing import models
+from fuzzing.running import Target, case_of
 
 pytestmark = pytest.mark.slow
 
@@ -65,3 +66,10 @@ def test_scores_as_large_as_floats_are_drawn(originals):
         (".json", models.sealed(document), ("report", "MODEL", "DATA", "-o", "o.html"), file.name)
     )
     assert code == 0, answer
+
+
+def test_a_path_that_no_float_can_prove_is_refused():
+    case = case_of("models", Target(models.models, models.command), 91003116)
+    code, answer = models.answer(case)
+    assert code == 2
+    assert "--path cannot be proven for these rows" in answer

@@ -91,6 +91,16 @@ def test_doctor_tells_versions_kernels_and_threads():
 
 
 @pytest.mark.slow
+def test_doctor_names_a_constant_column_of_a_file_and_who_centres_one_that_is_far_off(tmp_path):
+    rows = [f"{k % 7},{20000 + k % 5},3,{'yes' if k % 3 else 'no'}" for k in range(60)]
+    (tmp_path / "data.csv").write_text("\n".join(["a,day,unit,label", *rows, ""]))
+    done = run("doctor", str(tmp_path / "data.csv"), "-t", "label", "--numeric", "a", "day", "--json")
+    found = {one["kind"]: one for one in json.loads(done.stdout)["findings"]}
+    assert found["constant"]["columns"] == ["unit"]
+    assert "`linsep fit` does with tables" in found["far off"]["message"]
+
+
+@pytest.mark.slow
 def test_doctor_diagnoses_a_file_by_name(tmp_path):
     rows = np.random.default_rng(0).standard_normal((60, 2))
     lines = [f"{a:.6g},{1e6 * b:.6g},7,{2 * a:.6g},{'yes' if a + b > 0 else 'no'}" for a, b in rows]

@@ -16,7 +16,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from command import run
+from command import EXACTLY, run
 
 MODELS = ["model.json", "three.json"]
 
@@ -160,7 +160,8 @@ def diary(tmp_path_factory):
 
 def shares_of(diary, kind):
     place, _ = diary
-    return pd.read_csv(io.StringIO(run("predict", place / f"{kind}.json", place / "all.csv", "--proba"))).iloc[:, 1:]
+    said = run("predict", place / f"{kind}.json", place / "all.csv", "--proba")
+    return pd.read_csv(io.StringIO(said), **EXACTLY).iloc[:, 1:]
 
 
 @pytest.mark.parametrize("kind", ["note", "day"])

@@ -16,7 +16,7 @@ import onnxruntime
 import pandas as pd
 import pytest
 
-from command import run
+from command import EXACTLY, run
 from customers import customers
 from linsep.data.csv_text import MISSING
 from linsep.persistence.model_file import read
@@ -76,7 +76,8 @@ def case(request, tmp_path_factory):
     rows += altered(rows, [kinds.get(column, "") for column in names], 0)
     with (path := place / f"all{data.suffix}").open("w", newline="") as file:
         csv.writer(file).writerows([*([names] if header else []), *rows])
-    expected = pd.read_csv(io.StringIO(run("predict", place / "model.json", path, "--proba")))
+    said = run("predict", place / "model.json", path, "--proba")
+    expected = pd.read_csv(io.StringIO(said), **EXACTLY)
     assert len(expected) == len(rows)
     return place / "model.json", path, names, kinds, rows, expected
 

@@ -168,3 +168,28 @@ def test_onnx_documents_levels_as_the_rows_of_the_fit_spell_them(tmp_path):
     run("export", tmp_path / "m.json", "--to", "onnx", "-o", tmp_path / "m.onnx")
     told = onnxruntime.InferenceSession(tmp_path / "m.onnx").get_modelmeta().custom_metadata_map["input zip"]
     assert told.endswith("The levels of the fit: 01067, 10115, 20095")
+
+
+def test_the_python_file_takes_quotes_and_tabs_in_a_file_as_the_model_did(tmp_path):
+    texts = ['"go on, he said', "yes, yes; no", 'win "cash" now', "call, now, please"]
+    rows = [f"{'spam' if k % 4 > 1 else 'ham'}\t{texts[k % 4]} number {'x' * (k % 7 + 2)}" for k in range(60)]
+    (tmp_path / "a.tsv").write_text("\n".join(rows) + "\n")
+    run("fit", tmp_path / "a.tsv", "-t", "1", "--text", "2", "--no-header", "-o", tmp_path / "m.json")
+    run("export", tmp_path / "m.json", "--to", "python", "-o", tmp_path / "c.py")
+    asked = [sys.executable, "-I", tmp_path / "c.py", tmp_path / "a.tsv"]
+    alone = subprocess.run(asked, capture_output=True, text=True, check=True)
+    predicted = pd.read_csv(io.StringIO(run("predict", tmp_path / "m.json", tmp_path / "a.tsv")))
+    assert len(predicted) == 60
+    assert alone.stdout.split() == predicted["prediction"].tolist()
+
+
+def test_the_python_file_refuses_a_file_without_the_columns_of_the_fit(tmp_path):
+    rows = [f"{1 if k % 2 else -1} 1:{k % 5} 2:{k % 3}" for k in range(30)]
+    (tmp_path / "a.svm").write_text("\n".join(rows) + "\n")
+    run("fit", tmp_path / "a.svm", "-o", tmp_path / "m.json")
+    run("export", tmp_path / "m.json", "--to", "python", "-o", tmp_path / "c.py")
+    asked = [sys.executable, "-I", tmp_path / "c.py", tmp_path / "a.svm"]
+    alone = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert alone.returncode == 1
+    assert not alone.stdout
+    assert "the file has no column 'feature 1' (is it CSV, with the columns of the fit?)" in alone.stderr

@@ -68,7 +68,11 @@ def test_a_plain_fit_loads_nothing_of_what_it_is_not_asked_for(tmp_path):
 import sys
 from linsep.cli import learning
 learning.fit(sys.argv[1], target="y", output=None)
-asked_for = ("linsep.selection.", "linsep.workflows.holding_out", "linsep.workflows.evaluating", "linsep.report")
+asked_for = (
+    *("linsep.selection.", "linsep.workflows.holding_out", "linsep.workflows.evaluating", "linsep.report"),
+    *("linsep.separation.", "linsep.solvers.zero_one.search", "linsep.estimators._zero_one", "linsep.estimators._sgd"),
+    *("linsep.estimators._perceptron", "linsep.estimators._hard_margin", "linsep.analysis.evaluation"),
+)
 print(sorted(name for name in sys.modules if name.startswith(asked_for)))
 """
     words = [sys.executable, "-c", code, str(tmp_path / "t.csv")]

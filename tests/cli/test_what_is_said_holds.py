@@ -202,7 +202,8 @@ def test_classes_of_thousands_of_rows_stand_without_quotation_marks_in_a_report(
     run("fit", tmp_path / "t.csv", "-t", "y", "--weights", "w", "-o", tmp_path / "m.json")
     run("report", tmp_path / "m.json", tmp_path / "t.csv", "--time-limit", "0.1", "-o", tmp_path / "r.html")
     page = (tmp_path / "r.html").read_text()
-    assert "2,600 rows (0: 1,300, 1: 1,300)" in page
+    counted = frame.groupby("y")["w"].sum()  # a row that was seen twice is two rows
+    assert f"{counted.sum():,} rows (0: {counted[0]:,}, 1: {counted[1]:,})" in page
     assert "summed over all rows, each as much as it counts (s), is to be small" in page
 
 
@@ -368,3 +369,36 @@ def test_the_command_in_a_report_verifies_files_of_any_encoding_and_delimiter(tm
     run("report", "m.json", "a.csv", *said, "-o", "r.html")
     (command,) = re.findall("<code>linsep (verify m.json a.csv [^<]*)</code>", (tmp_path / "r.html").read_text())
     assert "Verified" in run(*command.split())
+
+
+def test_estimates_of_categories_are_those_that_a_fit_without_a_penalty_tells(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["Bonn", "Ede", "Ulm"], 90), "x": rng.normal(size=90)})
+    frame["y"] = np.where(frame.town == "Ulm", "b", rng.choice(["a", "b"], 90))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    asked = tmp_path / "a.csv", "-t", "y"
+    fitted = call("fit", *asked, "--C", "inf")
+    assert "the estimate of town = Ulm is +∞; the others are finite" in fitted.err.decode()
+    assert "`linsep separable --estimates` proves it, and the supremum" in fitted.err.decode()
+    told = run("separable", *asked, "--estimates")
+    assert "the estimate of town = Ulm is +∞; the others are finite" in told
+    assert "reference   town = Bonn: coefficients of other levels are relative to these" in told
+    assert "not determined" not in told
+    record = run_json("separable", *asked, "--estimates")
+    assert record["reference"] == {"town": "Bonn"}
+    assert record["estimates"] == {"x": "finite", "town = Ede": "finite", "town = Ulm": "+inf", "intercept": "finite"}
+
+
+def test_the_speed_of_a_pass_is_its_own_also_where_the_one_before_had_the_same_name(monkeypatch):
+    now, told = [0.0], []
+    monkeypatch.setattr("linsep.cli.speech.time.monotonic", lambda: now[0])
+    waiting = Waiting(patience=0.0)
+    waiting._tell = told.append
+    for _ in range(3):
+        for done in (100, 200, 300):
+            now[0] += 10.0
+            waiting.share("pass 9", done, 300)
+    assert told[-2:] == [
+        "pass 9: 200 of 300 rows, 10 a second, 10 s left",
+        "pass 9: 300 of 300 rows, 10 a second, 0 s left",
+    ]

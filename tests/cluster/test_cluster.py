@@ -236,6 +236,16 @@ def test_rounds_are_few_and_told_with_their_bytes(rows):
     assert pickle.loads(pickle.dumps(model)).history_.rounds == model.history_.rounds
 
 
+def test_many_rows_of_few_features_take_few_rounds():
+    rng = np.random.default_rng(5)
+    X = np.where(rng.random((40_000, 12)) < 0.05, 4.0, 0.0) + np.pad(rng.normal(size=(40_000, 4)), ((0, 0), (0, 8)))
+    y = X @ rng.normal(size=12) + 2.0 * rng.logistic(size=40_000) > 0
+    found = fit_here(LogisticRegression(), X, y, [10_000, 20_000, 30_000])
+    assert found.converged_
+    assert len(found.history_.rounds) <= 5
+    assert verify(found, X, y)
+
+
 def wide(n=3000, d=4000):
     """Return more features than a Hessian is written down for, and labels that follow from some of them."""
     rng = np.random.default_rng(0)

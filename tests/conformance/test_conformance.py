@@ -190,3 +190,15 @@ LARGER = [
 @pytest.mark.parametrize(("head", "storage", "setting", "solver"), LARGER)
 def test_more_examples_and_columns(head, storage, setting, solver, tmp_path):
     conforms(head, storage, setting, solver, tmp_path, n=600, d=20)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6))
+def test_a_tiny_tol_is_reached_in_any_order_of_the_rows(seed, tmp_path):
+    setting = SETTINGS["large C, tiny tol"]
+    X, codes, _ = examples_of("crammer_singer", 600, 20)
+    order = np.random.default_rng(seed).permutation(600)
+    examples = STORAGES["dense"](X[order], codes[order], None, tmp_path)
+    objective = objective_of("crammer_singer", setting, examples)
+    result = solvers.minimise(objective, solver_of("multipliers", "large C, tiny tol"))
+    assert result.converged, result.message

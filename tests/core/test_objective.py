@@ -12,6 +12,7 @@ import linsep
 from kernel_cases import COMPILED, as_double, every_kernel, formats, handle, matrix, shapes
 from linsep import losses
 from linsep._core import Rows, mixed_conjugates, mixed_values, reference
+from linsep._core.reference.objective import _ColumnModel
 
 
 @every_kernel
@@ -273,10 +274,10 @@ def newton_case(seed, n, d, kind, dtype, weighted):
     return A, which, y, rng.uniform(0.5, 2.0, d) if weighted else np.ones(d)
 
 
-def rough_steps(module, A, which, y, c, loss, steps, enough=0.0, **how):
-    w, b, scores, manner = np.zeros(len(which)), np.zeros(1), np.zeros(len(y)), np.array([0.0, 1.0, 0.0])
+def rough_steps(module, A, which, y, c, loss, steps, enough=0.0, share=1.0, passes=8, single=True, **how):
+    w, b, scores, manner = np.zeros(len(which)), np.zeros(1), np.zeros(len(y)), np.array([0.0, share, 0.0, 0.0])
     changing = dict(w=w, b=b, scores=scores, manner=manner)
-    pace = dict(steps=steps, passes=8, enough=enough, armijo=1e-4, shortest=1e-4)
+    pace = dict(steps=steps, passes=passes, enough=enough, armijo=1e-4, shortest=1e-4, single=single)
     taken = module.column_newton(A, which, y, c, loss, **how, **pace, **changing)
     return taken, w, b, scores, manner
 
@@ -314,6 +315,46 @@ def test_rough_newton_steps_by_columns_are_those_of_the_reference(
         assert ours == taken
         for this, that in zip(found, expected, strict=True):
             np.testing.assert_allclose(this, that, rtol=1e-4, atol=1e-4)  # its models are in single precision
+
+
+def columns_in_common(seed):
+    """Columns that have much in common, so that descent along one at a time is slow."""
+    rng = np.random.default_rng(seed)
+    A = np.where(rng.random((9, 200)) < 0.5, rng.uniform(0.5, 1.5, (9, 200)), 0.0)
+    y = np.where(rng.standard_normal(9) @ A + rng.standard_normal(200) > 0, 1.0, -1.0)
+    return sparse.csr_array(A), np.arange(9), y, np.ones(200)
+
+
+@pytest.mark.parametrize(("single", "error"), [(True, 1e-3), (False, 1e-9)])
+@pytest.mark.parametrize("intercept", [False, True])
+@pytest.mark.parametrize("passes", [5, 6, 9])  # the first pass, then three steps between four points, and so on
+def test_extrapolated_passes_by_columns_are_those_of_the_reference(passes, intercept, single, error):
+    loss = losses.Logistic()
+    for seed in range(5):
+        A, *rest = columns_in_common(seed)
+        how = dict(share=1e-3, passes=passes, single=single, l1=0.3, l2=0.1, intercept=intercept)
+        _, *expected = rough_steps(reference, A, *rest, loss, 1, **how)
+        for kernels in COMPILED:
+            _, *found = rough_steps(kernels, handle(kernels, A), *rest, loss.kernel, 1, **how)
+            for this, that in zip(found, expected, strict=True):
+                np.testing.assert_allclose(this, that, rtol=error, atol=error)
+
+
+def test_extrapolated_passes_lead_further_than_as_many_plain_ones():
+    for seed in range(5):
+        A, _, y, _ = columns_in_common(seed)
+        ways = (500, False), (13, False), (13, True)
+        lowest, plain, extrapolated = (_descended(A.toarray(), y, *way) for way in ways)
+        assert extrapolated - lowest <= 0.5 * (plain - lowest)
+
+
+def _descended(columns, y, passes, every_few):
+    model = _ColumnModel(columns, -0.5 * y, np.full(len(y), 0.25), np.zeros(len(columns)), 0.3, 0.0, False)
+    for _ in range(passes):
+        model.one_pass(list(range(len(columns))))
+        if every_few:
+            model.extrapolate()
+    return model.value(model.w)
 
 
 @newton_cases

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.special import expit, log_softmax, softmax
 
 from kernel_cases import as_double, every_kernel, formats, handle, matrix, shapes
-from linsep._core import reference
+from linsep._core import Rows, reference
 
 
 @every_kernel
@@ -108,3 +108,12 @@ def test_planes_that_do_not_fit_the_rows_are_refused(kernels, wrong):
     given = dict(W=np.ones((1, 3)), b=np.ones(1), out=np.empty((2, 1))) | wrong
     with pytest.raises(ValueError, match="shapes"):
         kernels.scores(kernels.dense(np.ones((2, 3))), *given.values(), 1)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_column_shows_on_as_many_rows_as_it_is_set_on(form):
+    X = np.zeros((40, 4))
+    X[:10, 0], X[:, 1], X[3, 2] = 7.0, -0.5, 1e-3
+    assert Rows(form(X)).shows() == pytest.approx([10, 40, 1, 40])  # one that is empty misleads nobody
+    heavy = np.append(np.full(39, 0.01), 5.0)[:, None]
+    assert 1 < Rows(form(heavy)).shows()[0] < 1.01

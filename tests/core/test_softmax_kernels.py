@@ -146,7 +146,7 @@ def test_a_whole_hessian_has_the_products_of_its_columns(real, n, d, K, seed, ki
     rng = np.random.default_rng(seed + 1)
     s, which = rng.random(n), np.flatnonzero(rng.random(n) < 0.7)
     p = softmax(dense @ w + b, axis=1)
-    found = np.tril(Rows(X).softmax_gram(p[which], s[which], which, real))
+    found = np.tril(Rows(X).softmax_gram(p, s[which], which, real))
     rows = np.column_stack([dense, np.ones(n)])[which]
     bends = np.einsum("ik,kl->ikl", p[which], np.eye(K)) - np.einsum("ik,il->ikl", p[which], p[which])
     expected = np.einsum("i,ikl,ij,im->kjlm", s[which], bends, rows, rows).reshape(K * (d + 1), -1)
@@ -163,3 +163,54 @@ def test_the_block_of_a_class_is_a_weighted_gram(scale):
     expected = (rows * h[:, None]).T @ rows
     sizes = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
     np.testing.assert_allclose(np.tril(found) / sizes, np.tril(expected) / sizes, atol=1e-6)
+
+
+@pytest.mark.parametrize("most", [3, 100])
+@pytest.mark.parametrize("intercept", [False, True])
+@given(**cases)
+@settings(max_examples=15, deadline=None)
+def test_the_inverses_of_blocks_are_those_of_the_plain_twin(most, intercept, n, d, K, seed, kind, dtype):
+    X, dense, _, _, w, b = example(n, d, K, seed, kind, dtype)
+    rng = np.random.default_rng(seed + 1)
+    s, offsets = rng.random(n), rng.random(K)
+    p = np.zeros((n, K)) + 1 / K if seed % 5 == 0 else softmax(dense @ w + b, axis=1)
+    told = dict(intercept=intercept, nudge=1e-6)
+    found = Rows(X).class_inverses(p, s, most, offsets, 1.0, **told)
+    size, lengths = d + intercept, (dense**2).sum(axis=1)
+    expected = np.empty((K * size, size))
+    reference.class_inverses(dense, p, s, lengths, most, offsets, 1.0, intercept, 1e-6, expected)
+    expected = expected.reshape(K, size, size)
+    for one, other in zip(found, expected, strict=True):
+        sizes = np.sqrt(np.outer(np.diag(other), np.diag(other)))
+        np.testing.assert_allclose(one / sizes, other / sizes, atol=2e-3)
+    if intercept:
+        return
+    whole = dense.T @ (dense * (s * p[:, 0] * (1 - p[:, 0]))[:, None]) + np.eye(d)
+    if 2 * most >= n:  # of all rows
+        np.testing.assert_allclose(found[0] @ whole, np.eye(d), atol=1e-3)
+
+
+@pytest.mark.parametrize("kernels", [*COMPILED, reference], ids=lambda module: module.__name__.rsplit(".", 1)[-1])
+@given(**cases)
+@settings(max_examples=25, deadline=None)
+def test_the_entropy_of_a_mixture_is_that_of_scipy(kernels, n, d, K, seed, kind, dtype):
+    _, dense, codes, s, w, b = example(n, d, K, seed, kind, dtype)
+    rng = np.random.default_rng(seed + 1)
+    p, q, s = softmax(200 * (dense @ w + b), axis=1), softmax(rng.standard_normal(K)), np.ones(n) if s is None else s
+    for t_p, t_q, t_y in [(1.0, 0.0, 0.0), (0.9, 0.1, 0.0), (0.3, 0.3, 0.4), (0.5, 0.0, 0.5)]:
+        mixed = t_p * p + t_q * q + t_y * np.eye(K)[codes]
+        found = kernels.mixed_entropy(p, codes, s, t_p, t_q, q, t_y, 2)
+        np.testing.assert_allclose(found, s @ entr(mixed).sum(axis=1), rtol=1e-12, atol=1e-14 * n)
+
+
+@pytest.mark.parametrize("kernels", [*COMPILED, reference], ids=lambda module: module.__name__.rsplit(".", 1)[-1])
+@given(**cases)
+@settings(max_examples=25, deadline=None)
+def test_sums_of_classes_and_rounded_rows_are_those_of_numpy(kernels, n, d, K, seed, kind, dtype):
+    X, dense, codes, _, _, _ = example(n, d, K, seed, kind, dtype)
+    s, out, single = np.random.default_rng(seed).random(n), np.empty((K, d)), np.empty((n, d), dtype=np.float32)
+    kernels.class_sums(handle(kernels, X), codes, s, out, 2)
+    np.testing.assert_allclose(out, np.eye(K)[codes].T @ (dense * s[:, None]), rtol=1e-12, atol=1e-12)
+    whole = np.ascontiguousarray(dense, dtype=dtype)
+    kernels.round_rows(handle(kernels, whole), single, 2)
+    np.testing.assert_array_equal(single, dense.astype(np.float32))

@@ -2,8 +2,10 @@
 
 import io
 import itertools
+import re
 import subprocess
 import sys
+import time
 import zipfile
 
 import numpy as np
@@ -12,6 +14,7 @@ import pytest
 from pyarrow import feather, ipc, parquet
 
 from linsep._core import one_ahead
+from linsep.data.csv_text import COMMA, NUMBER, POINT, THOUSANDS
 from linsep.data.readers import Hints, read, stream
 from linsep.data.room import SHARE, at_most, free_memory
 from linsep.data.sources import DataError
@@ -114,6 +117,18 @@ def test_what_unpacks_to_more_than_the_memory_is_refused_on_the_way(compression,
         pytest.raises(DataError, match=r"bomb: .* takes [0-9.]+ MB of memory or more, .* 3\.0 MB"),
     ):
         read(bomb)
+
+
+LONG = 1 << 17  # the longest cell that the csv module reads
+
+
+@pytest.mark.parametrize("pattern", [*NUMBER.values(), *(of.pattern for of in (COMMA, POINT, THOUSANDS))])
+@pytest.mark.parametrize("piece", ["1", " ", "1,", "1.", ",111", ".111", "$ "])
+@pytest.mark.parametrize("begin", ["", "1", "1.", "1e"])
+def test_a_long_cell_is_no_number_in_time_that_grows_as_its_length(begin, piece, pattern):
+    began = time.process_time()
+    assert re.fullmatch(pattern, begin + piece * (LONG // len(piece)) + "x") is None
+    assert time.process_time() - began < 1.0  # that of its square was minutes
 
 
 def test_a_line_without_an_end_is_refused_where_parts_are_read(tmp_path):

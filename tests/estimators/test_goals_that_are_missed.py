@@ -65,6 +65,13 @@ def test_a_fit_of_which_nothing_is_proven_says_that_beside_why_it_ended():
     assert "It is not proven how far from the optimum it is, hence not tol=0.0001" in str(said[0].message)
 
 
+def test_a_newton_step_beyond_all_floats_is_not_spoken_of_by_numpy():
+    """Planes of three classes along columns of 1e-310: ∞ of one class less ∞ of another."""
+    for part in (12, 24, 30):
+        _, said = told(linsep.LogisticRegression(C=np.inf), (X * [1e-310, 1e-310, 1.0])[:part], thirds[:part])
+        assert {one.category for one in said} <= {ConvergenceWarning}, [str(one.message) for one in said]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "scale"),

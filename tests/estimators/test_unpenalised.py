@@ -11,8 +11,13 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import HardMarginSVC, LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression
+from linsep._core import Rows
 from linsep.arithmetic.compensated import split_product
 from linsep.arithmetic.redundancy import find_redundancy
+from linsep.losses import Logistic
+from linsep.objective import curvature
+from linsep.objective.problem import Problem
+from linsep.solvers.newton.polishing import _Landscape
 
 mpmath = pytest.importorskip("mpmath")
 
@@ -484,3 +489,18 @@ def test_the_hinge_without_a_penalty_and_through_the_origin_is_least_at_a_kink(s
         return np.maximum(0, 1 - (2 * y - 1) * x * w).sum()
 
     assert risk(model.coef_[0, 0]) <= min(map(risk, np.concatenate([1 / x, -1 / x, [0.0]]))) * (1 + 1e-4)
+
+
+def test_columns_that_are_combinations_of_others_are_looked_for_once_in_all_steps(monkeypatch):
+    rng = np.random.default_rng(0)
+    level = rng.integers(0, 3, 200)
+    X = np.column_stack([np.eye(3)[level], rng.normal(size=(200, 2))])
+    problem = Problem(Rows(X), np.where(X[:, 3] + rng.logistic(size=200) > 0, 1.0, -1.0), Logistic())
+    calls = []
+    monkeypatch.setattr(
+        curvature, "find_redundancy", lambda *given, **more: calls.append(1) or find_redundancy(*given, **more)
+    )
+    found = _Landscape(problem, 1e-6).descend(np.zeros(6), 1e-6, 1e-6)
+    assert found.steps > 1
+    assert found.look.redundancy.combinations
+    assert len(calls) == 1

@@ -345,3 +345,27 @@ def test_gradients_and_dual_variables_are_those_of_the_plane_reported(method, lo
         slope = (loss(signs * (Z @ (theta + h))) - loss(signs * (Z @ (theta - h)))) / 2e-5
         np.testing.assert_allclose(part, slope, rtol=1e-3, atol=1e-5)
     np.testing.assert_allclose((dual * signs) @ Z, [*theta[:-1], 0], atol=0.05)  # the gap is 1e-4 of the objective
+
+
+def test_the_hard_margin_of_points_that_lie_on_each_other_is_refused_in_words():
+    rng = np.random.default_rng(0)
+    x, y = np.round(rng.standard_normal((2, 300)), 1)
+    points = dict(x=x.tolist(), y=y.tolist(), positive=(np.arange(300) % 2).tolist())
+    answer = asked("fit", points=points, method={"name": "hard_margin"})
+    assert answer["kind"] == "refused"
+    assert "no line separates the classes" in answer["why"]
+
+
+def test_a_method_that_cannot_be_compared_says_why_and_leaves_the_others():
+    methods = [{"name": "sgd", "keep": "vote"}, {"name": "gradient_descent"}, {"name": "sgd", "loss": "zero_one"}]
+    planes = asked("planes", points=preset("overlap")[0], methods=methods)["planes"]
+    assert [one["name"] for one in planes] == ["sgd", "gradient_descent", "sgd"]
+    assert "mistakes" in planes[1]
+    assert "flat" in planes[2]["why"]
+
+
+def test_what_is_proven_is_said_without_parameters():
+    for name in ("logistic", "gradient_descent", "hard_margin"):
+        words = asked("fit", points=preset("separable")[0], method={"name": name})["model"]["words"]
+        assert "tol" not in words
+        assert "proven" in words

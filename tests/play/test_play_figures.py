@@ -1,5 +1,6 @@
 """The lectures' figures on the page: the points of the scripts in examples/, and that each shows what it says."""
 
+import re
 import runpy
 from pathlib import Path
 
@@ -7,9 +8,13 @@ import numpy as np
 import pytest
 
 from asking import asked
+from linsep.play.descents import FUNCTIONS
+from linsep.play.digits import READERS
 from linsep.play.figures import DOCUMENTS, FIGURES
+from linsep.play.presets import PRESETS
 
 FOLDER = Path(__file__).parent.parent.parent / "examples"
+PAGE = FOLDER.parent / "src" / "linsep" / "play" / "page"
 #: The script of each figure, and how its points are made of the script's variables.
 SCRIPTS = {
     "hinge": ("soft_margin", lambda v: (v["X"], v["y"] > 0)),
@@ -81,3 +86,24 @@ def test_figures_show_what_they_say():
         "planes"
     ]
     assert [one["mistakes"] for one in margins] == [0, 0]
+
+
+TEACH = Path(__file__).parent.parent.parent / "docs" / "how_to" / "teach.md"
+#: What each entry of an address can begin with.
+NAMES = {
+    "stop": set(re.findall(r"^  (\w+): \{$", (PAGE / "tour.js").read_text("utf-8"), flags=re.MULTILINE)),
+    "preset": {*PRESETS, *FIGURES},
+    "steps": set(FUNCTIONS),
+    "digit": set(READERS),
+}
+
+
+def test_a_lecturer_finds_a_state_of_the_page_for_every_figure():
+    lines = [line for line in TEACH.read_text("utf-8").splitlines() if line.startswith("| ") and "`" in line]
+    told = {script for line in lines for script in re.findall(r"`(\w+\.py)`", line)}
+    assert {path.name for path in FOLDER.glob("*.py")} - told == {"many_features.py", "reading_the_model.py"}
+    linked = [found for line in lines for found in re.findall(r"`#(\w+)=(\w+)", line.split("|")[3])]
+    assert len(linked) >= len(lines), "every row has one"
+    assert [(name, what) for name, what in linked if what not in NAMES[name]] == []
+    assert {what for name, what in linked if name == "preset"} >= set(FIGURES)
+    assert {what for name, what in linked if name == "stop"} == NAMES["stop"]

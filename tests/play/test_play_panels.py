@@ -34,7 +34,7 @@ def test_m7_the_lectures_numbers_stand_beside_the_live_ones(browser, address):
         table = page.text("#steps-table")
         assert "1\t(.58, .3)\t(0.5858, 0.3000)" in table
         assert "2\t(.63, .52)\t(0.6369, 0.5237)" in table
-        assert "steps=bowl,0.5,0,0.05,constant" in page.evaluate("location.hash")
+        page.wait_for("location.hash.includes('steps=bowl,0.5,0,0.05,constant')")
         assert "arrow keys" in page.evaluate("play.steps.canvas.getAttribute('aria-label')").lower()
         assert page.problems == []
 
@@ -86,7 +86,7 @@ def test_m4_the_path_is_drawn_on_the_objective_and_follows_the_film(browser, add
         assert page.evaluate("play.surface.ground") is None
         page.click("#surface-box > summary")
         page.wait_for("play.surface.ground !== null && !play.link.waiting.size")
-        assert "surface=objective" in page.evaluate("location.hash")
+        page.wait_for("location.hash.includes('surface=objective')")
         page.click("#last")
         path, planes = page.evaluate("[play.surface.ground.path, play.shown.film.frames.plane]")
         assert path == [plane[:2] for plane in planes]
@@ -99,7 +99,7 @@ def test_m4_the_path_is_drawn_on_the_objective_and_follows_the_film(browser, add
         )
         page.wait_for("String(play.surface.ground.parameters) === '0,2'")
         assert page.evaluate("play.surface.ground.path") == [[plane[0], plane[2]] for plane in planes]
-        shared = page.evaluate("location.href")
+        shared = page.evaluate("play.saved()")
         assert page.problems == []
     with browser.open(shared, width=360, height=800, dark=True) as page:
         page.wait_for(f"{READY} && String(play.surface.ground?.parameters) === '0,2'")
@@ -225,7 +225,7 @@ def test_the_page_says_that_a_file_is_not_in_its_link(browser, address):
         page.click("#columns button")
         page.wait_for("play.state.file !== null")
         assert "not the rows of your file" in page.text("#share-says"), "a link alone would show something else"
-        assert "points=" not in page.evaluate("location.hash")
+        page.wait_for("!location.hash.includes('points=')")
         page.click("[data-preset=separable]")
         page.wait_for("play.state.file === null")
         assert "has all of it: the points" in page.text("#share-says")

@@ -298,6 +298,14 @@ def test_a_newer_question_does_not_wait_for_a_run_that_does_not_listen(address):
         assert time.monotonic() - begun < 3.5, "the search alone takes five seconds, twice"
 
 
+def test_questions_that_newer_ones_have_overtaken_do_not_count_as_waiting(address):
+    with talking(address) as page:
+        ask(page, 1, "fit", points=many(400), **LONG["search"])
+        for number in range(2, 202):  # as a slider does that is dragged meanwhile
+            ask(page, number, "descend", function="bowl", start=[0.5, 0.0], eta=0.05, schedule="constant")
+        assert heard(page, 201)["kind"] == "descent"
+
+
 def test_a_process_that_dies_ends_its_question_and_nothing_else():
     others = computing()
     with serving() as here, talking(here) as page:

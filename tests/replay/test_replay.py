@@ -384,3 +384,12 @@ def test_how_many_draws_a_pass_has_is_said_where_examples_repeat():
         assert (said in film.notes) == told
     film = make_film(record_fit(Perceptron(max_iter=100), X[:4], np.array([0, 1, 0, 0])))
     assert not any("random draws" in note for note in film.notes)
+
+
+def test_how_far_the_end_is_from_the_optimum_is_said_as_the_certificate_says_it(overlapping):
+    model = LeastSquaresClassifier()
+    facts = dict(make_film(record_fit(model, *overlapping)).facts)
+    model.fit(*overlapping)
+    assert model.certificate_.certain_gap > 0.0  # rounding, where the gap itself is nothing
+    assert f"within {model.certificate_.certain_gap:.1e} of the optimum" in facts["ended"]
+    assert f"within {model.certificate_.certain_gap:.1e} of the optimum" in model.summary()

@@ -256,3 +256,10 @@ def test_both_options_are_there(tmp_path):
     data = embedded((tmp_path / "film.html").read_text())
     assert data["rule"] == "w ← w + y·x"
     assert data["frames"]["plane"][-1][2] == 0
+
+
+def test_a_fit_that_was_cut_short_says_at_which_step_of_the_axis(overlapping):
+    film = replay(Perceptron(random_state=0, max_iter=1000), *overlapping, steps=50)
+    last = film.records[-1].step
+    assert last > 50  # most steps of the perceptron change nothing, and are not recorded
+    assert f"The fit was stopped at step {last:,}, when 50 steps were recorded; by itself it would go on." in film.notes

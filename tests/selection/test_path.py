@@ -13,7 +13,15 @@ from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.preprocessing import scale
 
-from linsep import LinearClassifier, LinearSVC, LogisticRegression, regularization_path, verify
+from linsep import (
+    LeastSquaresClassifier,
+    LinearClassifier,
+    LinearSVC,
+    LogisticRegression,
+    SGDClassifier,
+    regularization_path,
+    verify,
+)
 from linsep.arithmetic.enclosure import Interval
 from linsep.certificates.path import Knot, chord, crossing, gaps_between
 
@@ -30,6 +38,7 @@ ESTIMATORS = {
     "hinge": LinearSVC(),
     "squared hinge": LinearSVC(loss="squared_hinge"),
     "square": LinearClassifier("square"),
+    "least squares": LeastSquaresClassifier(),
     "L1": LogisticRegression(l1_ratio=1.0),
     "elastic net": LogisticRegression(l1_ratio=0.5),
     "balanced, no intercept": LogisticRegression(class_weight="balanced", fit_intercept=False),
@@ -138,6 +147,16 @@ def test_it_begins_where_weights_begin_to_matter():
     assert not regularization_path(X, y, LogisticRegression(l1_ratio=1.0), C_max=0.5 * smallest).coefs.any()
 
 
+def test_a_plane_that_stays_where_it_is_does_not_hold_up_the_others():
+    """That of a class between two others, by hinge: nothing is better than to say no, for every small C."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 6))
+    y = np.digitize(X @ rng.normal(size=6) + rng.normal(size=120), [-1, 1])
+    path = regularization_path(X, y, LinearSVC(), tol=0.02, C_max=50.0)
+    assert path.C_min > 1e-5
+    assert path.verify(X, y).proven
+
+
 def test_sample_weights_count_as_rows():
     X, y = data()
     s = np.random.default_rng(2).integers(1, 4, size=len(y)).astype(float)
@@ -181,6 +200,7 @@ def test_the_gap_at_the_border_is_the_largest(numbers, share, factor):
         (dict(tol=0.0), "tol=0.0 must be a share"),
         (dict(max_models=0), "max_models=0 must be a whole number"),
         (dict(estimator=LogisticRegression(penalty=None)), "without a penalty there is no path"),
+        (dict(estimator=SGDClassifier(average=True)), "SGDClassifier proves nothing of its fits"),
     ],
 )
 def test_senseless_paths_are_refused(settings, words):

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import warnings
+from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +15,8 @@ import pytest
 from linsep import cli
 
 COMMAND = Path(sys.executable).with_name("linsep.exe" if os.name == "nt" else "linsep")
+#: How pandas reads floats to the last digit: of its own accord since 3, which does not want to be told.
+EXACTLY = {"float_precision": "round_trip"} if version("pandas").startswith("2.") else {}
 
 
 class Done(NamedTuple):

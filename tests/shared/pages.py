@@ -1,7 +1,10 @@
 """A page's server for tests: a process of its own on a free port, ended with the test."""
 
+import contextlib
 import subprocess
 import sys
+import urllib.error
+import urllib.request
 from contextlib import contextmanager
 
 
@@ -13,6 +16,7 @@ def serving(*words):
     try:
         address = running.stdout.readline().strip()
         assert address.startswith("http://127.0.0.1:"), running.communicate(timeout=10)[1]
+        _until_it_answers(address)
         yield address
     finally:
         running.terminate()
@@ -21,3 +25,11 @@ def serving(*words):
         except subprocess.TimeoutExpired:
             running.kill()
             running.communicate()
+
+
+def _until_it_answers(address):
+    """Wait until who computes has loaded what that takes, long on a busy machine: an empty file is refused then."""
+    origin = address.rstrip("/").rpartition("/")[0]
+    request = urllib.request.Request(address + "upload", data=b"", headers={"Origin": origin})
+    with contextlib.suppress(urllib.error.HTTPError):
+        urllib.request.urlopen(request, timeout=120).close()

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from linsep._common.types import FloatArray, IntArray
 from linsep._core.reference import gram, matvec, sprung_duals, sprung_line_search
-from linsep._types import FloatArray, IntArray
 
 #: Why a run ends: the gap is proven, that was enough steps, no step leads anywhere, the log is full.
 ENDS = PROVEN, TIRED, STUCK, FULL = "proven", "tired", "stuck", "full"

@@ -203,3 +203,28 @@ def test_rows_with_weights_and_without_any_take_few_passes_in_blocks():
     )
     assert blocks.n_iter <= 2.5 * memory.n_iter
     assert blocks.proof.primal == pytest.approx(best, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_sample_that_has_hardly_seen_a_feature_does_not_mislead_a_fit_in_blocks(seed):
+    rng = np.random.default_rng(seed)
+    X = (rng.random((6000, 50)) < np.geomspace(0.004, 0.3, 50)).astype(float)
+    codes = (rng.random(6000) < 1 / (1 + np.exp(3.5 - X @ rng.normal(0, 1.5, 50)))).astype(int)
+    X = (X - X.mean(axis=0)) / X.std(axis=0)
+    passes = {}
+    for size in (0, 200, 800):
+        model = LogisticRegression(random_state=seed)
+        blocks = Counting(X, codes, 500, sample_size=size)
+        assert model.fit_examples(blocks, [0, 1]).certificate_.proven
+        passes[size] = blocks.passes - (size > 0)  # one to draw the sample
+    assert max(passes.values()) <= passes[0] + 2
+
+
+class Counting(MemoryBlocks):
+    """Blocks that count how often they are gone through."""
+
+    passes = 0
+
+    def __iter__(self):
+        self.passes += 1
+        return super().__iter__()

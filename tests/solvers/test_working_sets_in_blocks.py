@@ -17,7 +17,10 @@ from storage import MemoryBlocks, MemoryWorkspace
 
 def examples(n=150, d=300, classes=2):
     rng = np.random.default_rng(0)
-    X = sparse.random_array((n, d), density=0.1, random_state=rng, format="csr")
+    # As `random_array` of late: that of SciPy 1.12 draws others.
+    places = rng.choice(n * d, size=n * d // 10, replace=False)
+    where = np.unravel_index(places, (n, d), order="F")
+    X = sparse.csr_array((rng.uniform(size=len(places)), where), shape=(n, d))
     scores = X[:, :20].sum(axis=1) + 0.2 * rng.standard_normal(n)
     return X, np.digitize(scores, np.quantile(scores, np.arange(1, classes) / classes))
 

@@ -80,6 +80,7 @@ def test_balanced_classes_are_scored_balanced_unless_said_otherwise(table):
         (("--C", "auto", "--rule", "2se"), "--rule 2se is not known"),
         (("--C", "auto", "--folds", "1"), "--folds 1 is too few"),
         (("--C", "auto", "--score", "luck"), "--score luck is not known"),
+        (("--C", "auto", "--score", "costs=1"), "--score costs=1: costs are two numbers from 0"),
         (("--C", "auto", "--score", "neg_log_loss", "--loss", "hinge"), "needs probabilities"),
         (("--C", "auto", "--loss", "perceptron"), "the perceptron has no penalty"),
     ],
@@ -130,6 +131,20 @@ def test_a_bound_on_every_c_is_said_and_kept(tmp_path):
 
     assert mistakes(kept["C"]) == proof["mistakes"]
     assert proof["bound"] <= min(mistakes(C) for C in np.geomspace(1e-4, 1e4, 20))
+
+
+def test_costs_are_a_score_and_are_proven(tmp_path):
+    place = tmp_path / "few.csv"
+    customers().head(80).to_csv(place, index=False)
+    said = run("fit", place, *BASE, "--folds", "3", "--prove", "--score", "costs=1:4", "-o", tmp_path / "m.json")
+    kept = read(tmp_path / "m.json").model.choice_
+    counted = "mistakes, a false alarm counting as 1 and a miss as 4, in 3 folds"
+    assert f"the chosen C makes {kept['proof']['mistakes']:g} {counted}; no C between" in said
+    chosen = next(one for one in kept["curve"] if one["C"] == kept["C"])
+    assert -80 * chosen["mean"] == pytest.approx(kept["proof"]["mistakes"], rel=0.05)  # folds of 27, 27 and 26 rows
+    assert counted in run("verify", tmp_path / "m.json", place).replace("on held-out rows ", "")
+    plain = run_json("fit", place, *BASE, "--folds", "3", "--score", "costs=1:4")
+    assert plain["choice"]["score"] == "costs=1:4"
 
 
 def test_the_score_of_one_class_is_refused_for_three_before_the_work(table, monkeypatch):

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import re
+import shlex
 import sqlite3
 import subprocess
 import sys
@@ -292,6 +293,16 @@ def test_words_among_numbers_are_named_with_what_to_say(tmp_path, more):
     assert said["features"] == 2  # the number, and whether it is missing
 
 
+def test_a_word_that_begins_with_a_hyphen_can_be_said_to_be_missing_as_the_message_has_it(tmp_path):
+    values = [f"{x:.2f}" for x in np.random.default_rng(0).normal(50, 9, 300)]
+    values[20:60] = ["-", "k.A."] * 20
+    pd.DataFrame({"age": values, "y": [0, 1] * 150}).to_csv(tmp_path / "a.csv", index=False)
+    complaint = run("fit", tmp_path / "a.csv", "-t", "y", code=2)
+    (typed,) = re.findall(r"say (--missing .*) for what means a missing value", complaint)
+    assert typed == "--missing 'k.A.' --missing='-'"
+    assert run_json("fit", tmp_path / "a.csv", "-t", "y", *shlex.split(typed))["features"] == 2
+
+
 @pytest.mark.parametrize("more", [[], ["--max-memory", "9GB"]])
 def test_words_for_missing_values_are_such_in_typed_tables_too(tmp_path, more):
     rng = np.random.default_rng(0)
@@ -442,3 +453,11 @@ def test_a_unit_that_stands_in_the_name_of_its_column_is_not_said_twice(tmp_path
     told = run("fit", tmp_path / "a.csv", "-t", "state", "-o", tmp_path / "m.json")
     assert "price (€), t" in told
     assert "(€) (€)" not in told + run("explain", tmp_path / "m.json")
+
+
+def test_a_unit_without_brackets_in_the_name_of_its_column_is_not_said_twice(tmp_path):
+    frame = measurements().assign(p=lambda table: [f"{x} %" for x in table["p"]])
+    frame.rename(columns={"p": "discount %"}).to_csv(tmp_path / "a.csv", index=False)
+    told = run("fit", tmp_path / "a.csv", "-t", "state", "-o", tmp_path / "m.json")
+    assert "discount %, t" in told
+    assert "(%)" not in told + run("explain", tmp_path / "m.json")

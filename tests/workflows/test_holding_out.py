@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command import call, run, run_json
+from command import EXACTLY, call, run, run_json
 from customers import customers
 from linsep.data.sources import DataError
 from linsep.persistence.model_file import read, save
@@ -70,7 +70,7 @@ def test_rows_are_drawn_with_equal_chances_and_classes_and_places_independently(
 def test_the_model_is_that_of_the_training_rows_alone(folder, tmp_path):
     test = split_of(read(folder / "model.json")).test
     assert test.sum() == json.loads((folder / "record.json").read_text())["test"]["rows"]
-    frame = pd.read_csv(folder / "all.csv")
+    frame = pd.read_csv(folder / "all.csv", **EXACTLY)
     frame[~test].to_csv(tmp_path / "train.csv", index=False)
     frame[test].to_csv(tmp_path / "test.csv", index=False)
     run("fit", tmp_path / "train.csv", *ASKED[:4], "--seed", "3", "-o", tmp_path / "alone.json")
@@ -117,7 +117,7 @@ def test_verify_knows_which_rows_are_those_of_the_fit(folder):
 def test_other_rows_are_others_and_the_rows_of_the_fit_are_said_to_be(folder, tmp_path):
     customers(400, seed=5).to_csv(tmp_path / "others.csv", index=False)
     assert "measured on the" not in call("evaluate", folder / "model.json", tmp_path / "others.csv").err.decode()
-    frame = pd.read_csv(folder / "all.csv")
+    frame = pd.read_csv(folder / "all.csv", **EXACTLY)
     frame[~split_of(read(folder / "model.json")).test].to_csv(tmp_path / "train.csv", index=False)
     said = call("evaluate", folder / "model.json", tmp_path / "train.csv").err.decode()
     assert "fitted on these very rows: expect worse on others" in said

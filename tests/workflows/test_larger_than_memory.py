@@ -292,3 +292,20 @@ def test_a_tol_that_rounding_hides_ends_as_in_memory(folder, small_blocks, file)
     found.folder.remove()
     assert found.model.dual_gap_ <= 1e-12
     assert found.model.certificate_.rounding <= 1e-11 * found.model.certificate_.primal
+
+
+@pytest.mark.parametrize("target", ["bought", "kind"])
+@pytest.mark.parametrize("loss", ["logistic", "hinge"])
+def test_the_same_command_gives_the_same_bits(tmp_path, monkeypatch, target, loss):
+    """However many pages the libraries take this time: blocks and samples do not follow them."""
+    customers(60_000).drop(columns={"bought": "kind", "kind": "bought"}[target]).to_parquet(tmp_path / "t.parquet")
+
+    def fitted(taken):
+        monkeypatch.setattr(memory, "peak_memory", lambda: taken)
+        found = fit_in_parts(Request(str(tmp_path / "t.parquet"), target, 400 * 10**6, loss=loss))
+        found.folder.remove()
+        return found.model
+
+    one, other = fitted(208_789_504), fitted(211_117_184)
+    assert one.coef_.tolist() == other.coef_.tolist()
+    assert one.certificate_.dual == other.certificate_.dual

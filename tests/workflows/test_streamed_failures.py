@@ -39,7 +39,7 @@ def test_an_error_while_the_model_is_written_leaves_no_folder(table, tmp_path, m
     def fails(*args, **kwargs):
         raise RuntimeError("internal")
 
-    monkeypatch.setattr("linsep.persistence.model_file.save", fails)
+    monkeypatch.setattr("linsep.persistence.writing.save", fails)
     with pytest.raises(RuntimeError, match="internal"):
         learning.fit(table, target="y", output=tmp_path / "m.json", memory=Memory("10GB"))
     assert sorted(path.name for path in tmp_path.iterdir()) == ["t.csv"]

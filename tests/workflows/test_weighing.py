@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LogisticRegression as Other
 
-from command import run, run_json
+from command import call, run, run_json
 from linsep import checker, load
 from linsep.workflows import checking_streams
 from linsep.workflows.training import class_weights
@@ -37,7 +37,9 @@ def folder(tmp_path_factory):
     place = tmp_path_factory.mktemp("weighing")
     GROUPS.to_csv(place / "grouped.csv", index=False)
     written_out().to_csv(place / "long.csv", index=False)
-    written_out().value_counts(sort=False).reset_index(name="times").to_csv(place / "counted.csv", index=False)
+    rows = written_out()
+    counted = rows.groupby([*rows.columns], sort=False).size()  # in the order of the rows, as sums are to the last bit
+    counted.reset_index(name="times").to_csv(place / "counted.csv", index=False)
     return place
 
 
@@ -56,13 +58,40 @@ WAYS = {
 @pytest.mark.parametrize("name", WAYS)
 def test_counts_are_the_same_as_so_many_rows(folder, monkeypatch, name, memory):
     monkeypatch.setattr(checking_streams, "LONG", 0)
-    long, _ = fitted(folder, "long.csv", "--target", "y", "--tol", "1e-9")
+    long, whole = fitted(folder, "long.csv", "--target", "y", "--tol", "1e-9")
     model, document = fitted(folder, name, *WAYS[name], "--tol", "1e-9", *memory)
     np.testing.assert_allclose(model.coef_, long.coef_, rtol=1e-7)
     np.testing.assert_allclose(model.intercept_, long.intercept_, rtol=1e-7)
     assert model.certificate_.primal == pytest.approx(long.certificate_.primal, rel=1e-12)
     assert set(document["encoding"]["weights"].values()) == ({"died", "n"} if name == "grouped.csv" else {"times"})
     assert run_json("verify", folder / "m.json", folder / name)["proven"]
+    _spreads_are_those(document, whole)
+
+
+def _spreads_are_those(document, whole):
+    ours, theirs = (one["encoding"]["importance"] for one in (document, whole))
+    np.testing.assert_allclose(ours["features"], theirs["features"], rtol=1e-3)
+    np.testing.assert_allclose(ours["columns"]["sex"], theirs["columns"]["sex"], rtol=1e-3)
+
+
+def test_rows_that_were_counted_are_measured_as_so_many_rows(folder):
+    fitted(folder, "counted.csv", *WAYS["counted.csv"])
+    long = run_json("evaluate", folder / "m.json", folder / "long.csv")
+    counted = run_json("evaluate", folder / "m.json", folder / "counted.csv")
+    assert counted == long
+    call_report(folder, "counted.csv", f"Measured on {long['rows']} rows")
+    plain = pd.read_csv(folder / "counted.csv").drop(columns="times")
+    plain.to_csv(folder / "plain.csv", index=False)
+    said = call("evaluate", folder / "m.json", folder / "plain.csv")
+    assert f"{len(plain)} rows;" in said.out.decode()
+    assert "each row counts once: there is no column 'times', by which those of the fit did" in said.err.decode()
+    weighed = run_json("evaluate", folder / "m.json", folder / "counted.csv", "--sample-weight", "times")
+    assert weighed["accuracy"]["value"] == pytest.approx(long["accuracy"]["value"])
+
+
+def call_report(folder, name, sentence):
+    run("report", folder / "m.json", folder / name, "-o", folder / "r.html")
+    assert sentence in (folder / "r.html").read_text()
 
 
 def test_grouped_data_without_a_penalty_are_the_maximum_likelihood_of_the_trials(folder):

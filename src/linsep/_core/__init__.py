@@ -4,7 +4,7 @@ A topic has its loops in headers (``dual.hpp``), one file that binds them (``bin
 plain Python (``reference/dual.py``); ``rows.py`` is how the rest of linsep calls them, ``reading.py`` for predictions.
 """
 
-from .._structure import is_sparse, sound
+from .._common.structure import is_sparse, sound
 from . import reference
 from .columns import Columns, ColumnSums
 from .formats import length, native
@@ -26,7 +26,7 @@ from .rows import (
     sprung_slopes,
     whole_packs,
 )
-from .softmax import SoftmaxSums
+from .softmax import SoftmaxSums, mixed_entropy
 from .workers import (
     VISIT_IN_NUMBERS,
     WORTH_A_THREAD,
@@ -62,6 +62,7 @@ __all__ = [
     "length",
     "libsvm_text",
     "mixed_conjugates",
+    "mixed_entropy",
     "mixed_values",
     "native",
     "one_ahead",

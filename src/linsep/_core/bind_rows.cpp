@@ -22,8 +22,9 @@ Csr<T, I> csr_view(Vector<const T> data, Vector<const I> indices, Vector<const I
     const I *start = indptr.data();
     require(data.shape(0) == stored, "CSR data and indices have different lengths");
     require(start[0] == 0, "CSR indptr must begin with 0");
-    require(start[n] >= 0 && static_cast<std::size_t>(start[n]) <= stored, "CSR indptr points past the end of the data");
-    return {data.data(), indices.data(), start, n, d};
+    const auto held = static_cast<std::size_t>(start[n]);  // of a negative one more than there can be
+    require(held <= stored, "CSR indptr points past the end of the data");
+    return {data.data(), indices.data(), start, n, d, held};
 }
 
 template <class T, class I>

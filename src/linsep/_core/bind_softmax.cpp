@@ -6,6 +6,7 @@
 #include "margin_dual.hpp"
 #include "softmax.hpp"
 #include "softmax_dual.hpp"
+#include "softmax_hessian.hpp"
 
 namespace linsep {
 namespace {
@@ -24,6 +25,19 @@ void bind_product(nb::module_ &m) {
              });
 }
 
+template <class Real>
+void bind_gram(nb::module_ &m) {
+    def_loop(m, "softmax_gram", {"X", "which", "P", "s", "out", "threads"},
+             [](const auto &X, Vector<const std::int64_t> which, Table<const double> P, In s, Table<Real> out,
+                std::size_t threads) {
+                 const std::size_t K = P.shape(1), count = which.shape(0), all = K * (X.d + 1);
+                 require(fits(X.n, P) && fits(count, s) && fits(all, out) && out.shape(1) == all, mismatch);
+                 require_rows(which.data(), count, X.n);
+                 nb::gil_scoped_release release;
+                 softmax_gram<Real>(X, which.data(), count, P.data(), K, s.data(), out.data(), threads);
+             });
+}
+
 }  // namespace
 
 void bind_softmax(nb::module_ &m) {
@@ -38,7 +52,39 @@ void bind_softmax(nb::module_ &m) {
                  softmax_evaluate(X, codes.data(), pointer(weight), W.data(), K, width, P.data(), doubt.data(),
                                   sums.data(), out.data(), threads);
              });
+    def_loop(m, "class_sums", {"X", "codes", "s", "out", "threads"},
+             [](const auto &X, Vector<const std::int64_t> codes, In s, Table<double> out, std::size_t threads) {
+                 require(fits(X.n, codes, s) && out.shape(1) == X.d, mismatch);
+                 require_rows(codes.data(), X.n, out.shape(0));
+                 nb::gil_scoped_release release;
+                 class_sums(X, codes.data(), s.data(), out.shape(0), out.data(), threads);
+             });
+    def_loop(m, "round_rows", {"X", "out", "threads"}, [](const auto &X, Table<float> out, std::size_t threads) {
+        require(fits(X.n, out) && out.shape(1) == X.d && X.stored() == X.n * X.d, mismatch);
+        nb::gil_scoped_release release;
+        round_rows(X, out.data(), threads);
+    });
+    def(m, "mixed_entropy", {"P", "codes", "s", "t_p", "t_q", "q", "t_y", "threads"},
+        [](Table<const double> P, Vector<const std::int64_t> codes, In s, double t_p, double t_q, In q, double t_y,
+           std::size_t threads) {
+            const std::size_t n = P.shape(0), K = P.shape(1);
+            require(fits(n, codes, s) && fits(K, q), mismatch);
+            require_rows(codes.data(), n, K);
+            nb::gil_scoped_release release;
+            return mixed_entropy(P.data(), n, K, codes.data(), s.data(), t_p, t_q, q.data(), t_y, threads);
+        });
     bind_product<float>(m), bind_product<double>(m);
+    bind_gram<float>(m), bind_gram<double>(m);
+    def_loop(m, "class_inverses", {"X", "P", "s", "lengths", "most", "offsets", "l2", "intercept", "nudge", "out", "threads"},
+             [](const auto &X, Table<const double> P, In s, In lengths, double most, In offsets, double l2, bool intercept,
+                double nudge, Table<float> out, std::size_t threads) {
+                 const std::size_t K = P.shape(1), size = X.d + (intercept ? 1 : 0);
+                 require(fits(X.n, P, s, lengths) && fits(K, offsets) && fits(K * size, out) && out.shape(1) == size &&
+                             nudge > 0, mismatch);
+                 nb::gil_scoped_release release;
+                 class_inverses(X, P.data(), K, s.data(), lengths.data(), most, offsets.data(), l2, intercept, nudge,
+                                out.data(), threads);
+             });
     def_loop(m, "softmax_dual_pass", {"X", "order", "codes", "c", "squares", "constant", "logs", "W", "moved", "sums"},
              [](const auto &X, Vector<const std::int64_t> order, Vector<const std::int64_t> codes, In c, In squares,
                 double constant, Table<float> logs, Table<float> W, Out moved, Out sums) {

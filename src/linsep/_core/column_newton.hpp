@@ -1,9 +1,11 @@
 // Rough proximal Newton steps on examples held by their columns: smooth losses of one plane with an L1 penalty.
 //
 // A step minimises  Σ (uᵢ tᵢ + ½ hᵢ tᵢ²) + l2 (w·δ + ½ ‖δ‖²) + l1 ‖w + δ‖₁,  t = Xδ + δ_b,  by coordinate descent, no
-// further than pays: far from the optimum one pass over the columns, which finds slopes and curvatures on its way.
+// further than pays: far from the optimum one pass over the columns, which finds slopes and curvatures on its way. Of
+// many passes every few are extrapolated (Bertrand and Massias 2021, *Anderson acceleration of coordinate descent*).
 #pragma once
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -11,6 +13,7 @@
 #include <vector>
 
 #include "coordinate.hpp"
+#include "extrapolation.hpp"
 #include "objective.hpp"
 
 namespace linsep {
@@ -36,9 +39,10 @@ struct Pace {
 
 // What the next model is like: exact to a `share` of what slopes were `first` off by (0: not known yet), to a quarter of
 // that share where a single pass was enough; and with curvatures that lie `caution` times the way to a parabola above
-// the loss, the further the less the steps before could be taken as they were.
+// the loss, the further the less the steps before could be taken as they were. And how many entries of columns all
+// passes have `visited`.
 struct Manner {
-    double first, share, caution;
+    double first, share, caution, visited;
 
     void adapt(double length) {
         if (length < 1) caution = length > 0 ? std::min(1.0, std::max(0.25, 2.0 * caution)) : 1.0;
@@ -46,7 +50,8 @@ struct Manner {
     }
 };
 
-template <class Columns>
+// `Real` is what models are kept in: single where looking up slopes is most of the work, double where these must be exact.
+template <class Real, class Columns>
 class ColumnNewton {
    public:
     ColumnNewton(const Columns &A, const Regularised &of, double *w, double &b, double *scores)
@@ -78,13 +83,22 @@ class ColumnNewton {
     std::vector<std::size_t> left, moving;
     std::vector<double> delta, bend, first;  // of each column: δ, how the model bends along it, Σ h x
     std::vector<double> z, u, h, t, ahead, across;
-    // The model's slope u + h t of each example, and h: side by side, and single, because looking them up is most of
-    // the work.
+    // The model's slope u + h t of each example, and h: side by side, because looking them up is most of the work.
     struct Slope {
-        float now, bend;
+        Real now, bend;
     };
     std::vector<Slope> slopes;
     double slope_b = 0, bend_b = 0;  // Σ of the slopes, and Σ h
+
+    // Where the passes over a model have led: δ of the moving columns, t, and Σ of the slopes. Three steps between four
+    // such points are extrapolated: more say little more, and come later.
+    struct Stop {
+        std::vector<double> delta, t;
+        double slope_b = 0;
+    };
+    static constexpr std::size_t depth = 3;
+    std::array<Stop, depth + 1> path;
+    std::size_t stops = 0;
 
     bool centred() const { return of.intercept && bend_b > 0; }
 
@@ -116,13 +130,14 @@ class ColumnNewton {
         if (manner.caution > 0) widen(manner.caution);
         slope_b = bend_b = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            slopes[i] = {static_cast<float>(u[i]), static_cast<float>(h[i])};
+            slopes[i] = {static_cast<Real>(u[i]), static_cast<Real>(h[i])};
             slope_b += u[i], bend_b += h[i], t[i] = 0;
         }
         std::fill(delta.begin(), delta.end(), 0.0);
         double off = of.intercept ? std::fabs(slope_b) : 0.0;
         moving.clear();
         for (const std::size_t j : left) {
+            manner.visited += static_cast<double>(A.row(j).count());
             off += first_move(j);
             if (w[j] != 0 || delta[j] != 0) moving.push_back(j);
         }
@@ -130,9 +145,16 @@ class ColumnNewton {
         else left = moving;
         if (!(off > pace.enough * manner.first)) return false;
         std::size_t pass = 1;
+        stops = 0;
         for (; off > manner.share * manner.first && pass < pace.passes; ++pass) {
+            keep();
+            if (stops == path.size()) extrapolate();
             off = 0;
-            for (const std::size_t j : moving) off += move(j, A.row(j), slope_of(A.row(j)));
+            for (const std::size_t j : moving) {
+                const auto row = A.row(j);
+                manner.visited += static_cast<double>(row.count());
+                off += move(j, row, slope_of(row));
+            }
         }
         if (pass == 1) manner.share *= 0.25;
         return true;
@@ -179,9 +201,62 @@ class ColumnNewton {
         for (std::size_t k = 0; k < row.count(); ++k) {
             const std::size_t i = row.column(k);
             const double by = change * row.value(k);
-            t[i] += by, slopes[i].now += static_cast<float>(by) * slopes[i].bend;
+            t[i] += by, slopes[i].now += static_cast<Real>(by) * slopes[i].bend;
         }
         return std::fabs(change) * bend[j];
+    }
+
+    void keep() {
+        Stop &now = path[stops++];
+        now.delta.clear();
+        for (const std::size_t j : moving) now.delta.push_back(delta[j]);
+        now.t = t, now.slope_b = slope_b;
+    }
+
+    // Goes to where the last passes lead, all at once, if the model is lower there.
+    void extrapolate() {
+        std::array<std::array<double, depth>, depth> products;
+        for (std::size_t a = 0; a < depth; ++a)
+            for (std::size_t e = 0; e <= a; ++e) {
+                double sum = 0;
+                for (std::size_t k = 0; k < moving.size(); ++k)
+                    sum += bend[moving[k]] * (path[a + 1].delta[k] - path[a].delta[k]) *
+                           (path[e + 1].delta[k] - path[e].delta[k]);
+                products[a][e] = products[e][a] = sum;
+            }
+        Stop &to = path[0], &last = path[depth];
+        const auto shares = anderson_shares(products);
+        const auto combine = [&](std::vector<double> Stop::*of) {
+            auto &into = to.*of;
+            for (std::size_t k = 0; k < into.size(); ++k) {
+                double sum = 0;
+                for (std::size_t a = 0; a < depth; ++a) sum += shares[a] * (path[a + 1].*of)[k];
+                into[k] = sum;
+            }
+        };
+        combine(&Stop::delta), combine(&Stop::t);
+        to.slope_b = 0;
+        for (std::size_t a = 0; a < depth; ++a) to.slope_b += shares[a] * path[a + 1].slope_b;
+        stops = 1;
+        if (model_at(to) < model_at(last)) go_to(to);
+        else std::swap(to, last);
+    }
+
+    // The model's value there, with the intercept at its best.
+    double model_at(const Stop &at) const {
+        double sum = centred() ? -0.5 * at.slope_b * at.slope_b / bend_b : 0.0;
+        for (std::size_t i = 0; i < n; ++i) sum += at.t[i] * (u[i] + 0.5 * h[i] * at.t[i]);
+        for (std::size_t k = 0; k < moving.size(); ++k) {
+            const double now = w[moving[k]] + at.delta[k];
+            sum += of.l1 * std::fabs(now) + 0.5 * of.l2 * now * now;
+        }
+        return sum;
+    }
+
+    void go_to(const Stop &to) {
+        for (std::size_t k = 0; k < moving.size(); ++k) delta[moving[k]] = to.delta[k];
+        t = to.t, slope_b = to.slope_b;
+        for (std::size_t i = 0; i < n; ++i) slopes[i].now = static_cast<Real>(u[i] + h[i] * t[i]);
     }
 
     // Goes along the step, halving it, until P falls enough; returns how far, 0 where it never does.

@@ -23,7 +23,8 @@ void count_entries(const Dense<T> &X, std::int64_t *start, std::size_t threads) 
     });
 }
 
-// Writes the entries of each row from start[i] on.
+// Writes the entries of each row from start[i] on. Should numbers change between the counting and this, no row takes
+// more than its room, and what is left of that is filled with zeros.
 template <class T, class I>
 void compress(const Dense<T> &X, const I *start, T *data, I *indices, std::size_t threads) {
     parallel_for(4 * threads, threads, [&](std::size_t block) {
@@ -36,8 +37,10 @@ void compress(const Dense<T> &X, const I *start, T *data, I *indices, std::size_
                 value[k] = x[j], column[k] = static_cast<I>(j);
                 k += x[j] != 0;
             }
-            std::copy(value.begin(), value.begin() + k, data + start[i]);
-            std::copy(column.begin(), column.begin() + k, indices + start[i]);
+            const auto room = static_cast<std::size_t>(start[i + 1] - start[i]);
+            k = std::min(k, room);
+            std::fill(std::copy_n(value.begin(), k, data + start[i]), data + start[i + 1], T{0});
+            std::fill(std::copy_n(column.begin(), k, indices + start[i]), indices + start[i + 1], I{0});
         }
     });
 }

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._structure import aligned, check_rows, is_sparse, sound
-from .._types import FloatArray
+from .._common.structure import aligned, check_rows, is_sparse, sound
+from .._common.types import FloatArray
 
 
 def length(v: FloatArray) -> float:

@@ -38,17 +38,18 @@ bool is_narrow(const Rows &X) {
     return X.d <= narrow_columns && 2 * X.stored() >= X.n * X.d;
 }
 
-constexpr std::size_t spread_rows = 32, tile_packs = 3;  // what stays in the nearest cache; sums that fit into registers
+constexpr std::size_t rows_at_once = 32, tile_packs = 3;  // what stays in the nearest cache; sums that fit into registers
 
-// sum[j, l] += Σ B[r, j] B[r, l] over `count` rows, for four columns j and N packs of columns l.
-template <std::size_t N>
-void add_tile(const double *B, std::size_t width, std::size_t count, std::size_t j, std::size_t l, double *sum) {
-    Pack own[lane][N] = {};
+// sum[j, l] += Σ B[r, j] B[r, l] over `count` rows, for four columns j and N registers of columns l.
+template <std::size_t N, class Real>
+void add_tile(const Real *B, std::size_t width, std::size_t count, std::size_t j, std::size_t l, Real *sum) {
+    using S = Side<Real>;
+    typename S::Numbers own[lane][N] = {};
     for (std::size_t r = 0; r < count; ++r) {
-        const double *row = B + r * width;
-        Pack right[N];
+        const Real *row = B + r * width;
+        typename S::Numbers right[N];
         LINSEP_UNROLL
-        for (std::size_t c = 0; c < N; ++c) load(right[c], row + l + lane * c);
+        for (std::size_t c = 0; c < N; ++c) S::load(right[c], row + l + S::count * c);
         LINSEP_UNROLL
         for (std::size_t q = 0; q < lane; ++q)
             LINSEP_UNROLL
@@ -58,18 +59,20 @@ void add_tile(const double *B, std::size_t width, std::size_t count, std::size_t
     for (std::size_t q = 0; q < lane; ++q)
         LINSEP_UNROLL
         for (std::size_t c = 0; c < N; ++c) {
-            double *to = sum + (j + q) * width + l + lane * c;
-            Pack before;
-            load(before, to);
-            store(to, before + own[q][c]);
+            Real *to = sum + (j + q) * width + l + S::count * c;
+            typename S::Numbers before;
+            S::load(before, to);
+            S::store(to, before + own[q][c]);
         }
 }
 
-// Adds BᵀB to the lower triangle of `sum`, by tiles.
-inline void add_square(const double *B, std::size_t width, std::size_t count, double *sum) {
+// Adds BᵀB to the lower triangle of `sum`, by tiles; the width is whole registers.
+template <class Real>
+void add_square(const Real *B, std::size_t width, std::size_t count, Real *sum) {
+    constexpr std::size_t wide = Side<Real>::count;
     for (std::size_t j = 0; j < width; j += lane)
-        for (std::size_t l = 0; l <= j; l += tile_packs * lane)
-            with_packs<tile_packs>(std::min(tile_packs, (j - l) / lane + 1),
+        for (std::size_t l = 0; l <= j; l += tile_packs * wide)
+            with_packs<tile_packs>(std::min(tile_packs, (j - l) / wide + 1),
                                    [&](auto N) { add_tile<N>(B, width, count, j, l, sum); });
 }
 
@@ -77,9 +80,9 @@ inline void add_square(const double *B, std::size_t width, std::size_t count, do
 template <class Rows>
 void add_narrow(const Rows &X, const double *h, const std::int64_t *rows, std::size_t count, std::size_t width,
                 double *sum) {
-    double B[spread_rows * (narrow_columns + lane)];
-    for (std::size_t first = 0; first < count; first += spread_rows) {
-        const std::size_t some = std::min(spread_rows, count - first);
+    double B[rows_at_once * (narrow_columns + lane)];
+    for (std::size_t first = 0; first < count; first += rows_at_once) {
+        const std::size_t some = std::min(rows_at_once, count - first);
         std::fill_n(B, some * width, 0.0);
         for (std::size_t r = 0; r < some; ++r) {
             const auto i = static_cast<std::size_t>(rows[first + r]);

@@ -78,6 +78,15 @@ typedef double Pack __attribute__((vector_size(lane * sizeof(double))));
 inline void load(Pack &pack, const double *from) { std::memcpy(&pack, from, sizeof pack); }
 inline void store(double *to, const Pack &pack) { std::memcpy(to, &pack, sizeof pack); }
 
+// As many numbers as one register holds: half as wide, twice as many.
+template <class Real>
+struct Side {
+    typedef Real Numbers __attribute__((vector_size(32)));
+    static constexpr std::size_t count = 32 / sizeof(Real);
+    static void load(Numbers &some, const Real *from) { std::memcpy(&some, from, sizeof some); }
+    static void store(Real *to, const Numbers &some) { std::memcpy(to, &some, sizeof some); }
+};
+
 // Calls f(N) with N, a compile-time constant, the number of packs: at most `most`.
 template <std::size_t most, class F>
 void with_packs(std::size_t packs, F f) {

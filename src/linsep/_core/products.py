@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 from scipy import sparse
 
-from .._structure import is_sparse
-from .._types import FloatArray, IntArray
+from .._common.structure import is_sparse
+from .._common.types import FloatArray, IntArray
 from . import reference
 from .formats import csr_parts, native
 from .loading import compiled, compiled_name, kernels
@@ -128,6 +128,14 @@ class StoredRows:
         if self.is_sparse:
             return np.bincount(self.X.indices, minlength=self.d)
         return np.asarray(np.count_nonzero(self.X, axis=0))
+
+    def shows(self) -> FloatArray:
+        """Return on how many rows each column shows, in effect: its participation ratio (Σ x²)² / Σ x⁴."""
+        once = np.ones(self.n)
+        squares = type(self)(self.X.multiply(self.X).tocsr() if self.is_sparse else np.square(self.X))
+        second, fourth = self.square_rmatvec(once), squares.square_rmatvec(once)
+        out: FloatArray = np.divide(second**2, fourth, out=np.full(self.d, float(self.n)), where=fourth > 0)
+        return out
 
     def dense(self, which: IntArray | slice) -> FloatArray:
         """Return the rows `which` as a dense matrix in double precision."""

@@ -96,18 +96,50 @@ bool read_chunk(const Rows &X, const Discriminants &planes, const double *turned
     return off == 0;
 }
 
+// Rows as they were at one moment, piece by piece: what is looked at is what is read. Dense rows are, as they are.
+template <class T, class F>
+bool each_piece(const Dense<T> &X, std::size_t first, std::size_t last, const F &f) {
+    f(X, first, last, std::size_t{0});
+    return true;
+}
+
+// Of sparse ones the structure is copied before it is checked, since its owner may be writing into it meanwhile.
+template <class T, class I, class F>
+bool each_piece(const Csr<T, I> &X, std::size_t first, std::size_t last, const F &f) {
+    constexpr std::size_t nearby = 1 << 14;  // entries of a piece, unless one row has more: they stay in the nearest caches
+    std::vector<I> start(X.start + first, X.start + last + 1), columns;
+    if (start.front() < 0 || static_cast<std::size_t>(start.back()) > X.held || !std::is_sorted(start.begin(), start.end()))
+        return false;
+    for (std::size_t from = 0, to, n = last - first; from < n; from = to) {
+        const auto begin = static_cast<std::size_t>(start[from]);
+        for (to = from + 1; to < n && static_cast<std::size_t>(start[to + 1]) - begin <= nearby;) ++to;
+        const auto size = static_cast<std::size_t>(start[to]) - begin;
+        columns.assign(X.j + begin, X.j + begin + size);
+        for (std::size_t i = from; i < to; ++i) start[i] -= static_cast<I>(begin);
+        const I end = start[to];
+        start[to] = static_cast<I>(size);
+        const Csr<T, I> piece{X.x + begin, columns.data(), start.data() + from, to - from, X.d, size};
+        if (!piece.sound(0, piece.n)) return false;
+        f(piece, std::size_t{0}, piece.n, first + from);
+        start[to] = end;  // where the next piece begins
+    }
+    return true;
+}
+
 template <class Rows, class End>
 Outcome read(const Rows &X, const Discriminants &planes, const End &end, std::size_t threads) {
-    constexpr std::size_t chunk = 256;  // rows whose entries are still near when they are read a second time
+    constexpr std::size_t chunk = 256;  // rows of a task
     const auto turned = side_by_side(X, planes);
     std::atomic<bool> finite{true}, sound{true};
     parallel_for((X.n + chunk - 1) / chunk, useful_threads(X.stored() * planes.count, threads), [&](std::size_t task) {
         const std::size_t first = task * chunk, last = std::min(X.n, first + chunk);
-        if (!X.sound(first, last))
-            sound = false;
-        else if (!(planes.count == 1 ? read_chunk(X, planes.W, planes.b[0], first, last, end)
-                                     : read_chunk(X, planes, turned.empty() ? nullptr : turned.data(), first, last, end)))
-            finite = false;
+        const auto read_piece = [&](const auto &piece, std::size_t from, std::size_t to, std::size_t before) {
+            const auto at = [&](std::size_t i, const double *g, auto count) { end(before + i, g, count); };
+            if (!(planes.count == 1 ? read_chunk(piece, planes.W, planes.b[0], from, to, at)
+                                    : read_chunk(piece, planes, turned.empty() ? nullptr : turned.data(), from, to, at)))
+                finite = false;
+        };
+        if (!each_piece(X, first, last, read_piece)) sound = false;
     });
     return !sound ? Outcome::damaged : finite ? Outcome::finite : Outcome::not_finite;
 }

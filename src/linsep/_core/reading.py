@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._structure import is_sparse
-from .._types import FloatArray
+from .._common.structure import is_sparse, sound
+from .._common.types import FloatArray
 from . import reference
 from .formats import csr_parts
 from .loading import compiled, kernels
@@ -54,7 +54,7 @@ def _read(X: Any, loop: str, W: FloatArray, b: FloatArray, *into: NDArray[Any]) 
     W, b = np.ascontiguousarray(W, dtype=np.float64), np.ascontiguousarray(b, dtype=np.float64)
     sparse_rows = is_sparse(X)
     if compiled is None or not (sparse_rows or X.flags.c_contiguous):  # columns one after the other suit a BLAS
-        X = reference.csr(*csr_parts(X), X.shape[1]) if sparse_rows else X
+        X = reference.csr(*csr_parts(sound(X)), X.shape[1]) if sparse_rows else X
         return bool(getattr(reference, loop)(X, W, b, *into, 1))
     handle = compiled.unread_csr(*csr_parts(X), X.shape[1]) if sparse_rows else compiled.dense(X)
     work = len(W) * (X.nnz if sparse_rows else X.size)

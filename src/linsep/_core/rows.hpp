@@ -52,7 +52,7 @@ struct DenseRow {
     std::size_t count() const { return d; }
     std::size_t column(std::size_t k) const { return k; }
     double value(std::size_t k) const { return static_cast<double>(x[k]); }
-    void fetch() const {
+    LINSEP_WITHIN void fetch() const {
         for (std::size_t k = 0; k < d; k += line) __builtin_prefetch(x + k, 0, 2);
     }
     std::uint64_t hash(std::uint64_t seed) const {
@@ -141,7 +141,6 @@ struct SparseRow {
     std::size_t count() const { return size; }
     std::size_t column(std::size_t k) const { return static_cast<std::size_t>(j[k]); }
     double value(std::size_t k) const { return static_cast<double>(x[k]); }
-    void fetch() const { fetch(0, size); }
     std::uint64_t hash(std::uint64_t seed) const {
         for (std::size_t k = 0; k < size; ++k) seed = mixed(seed, static_cast<std::uint64_t>(j[k]) + 1, x[k]);
         return seed;
@@ -161,27 +160,21 @@ struct SparseRow {
                     if (j[l] <= j[k]) into[j[l]] += c_k * static_cast<double>(x[l]);
         }
     }
+    // The product, while a row that comes later is brought near: into the second cache, since asking the first one for more
+    // than it can wait for at a time would hold up what is read meanwhile.
     LINSEP_APART double dot(const double *w, const SparseRow &later) const {
-        constexpr std::size_t block = 32;
-        later.fetch_block(0);
-        if (size <= block && later.size <= block) return dot(w);
-        double sum = 0;
-        std::size_t k = 0;
-        for (; k + block <= size; k += block) {
-            later.fetch_block(k + block);
-            sum += SparseRow{x + k, j + k, block}.dot(w);
-        }
-        if (k + block < later.size) later.fetch(k + block, later.size - k - block);
-        return sum + SparseRow{x + k, j + k, size - k}.dot(w);
+        later.fetch();
+        return dot(w);
     }
-    // Thirty-two entries, or what lies behind the row's end, which does no harm.
-    void fetch_block(std::size_t from) const {
-        for (std::size_t k = 0; k < 32; k += 64 / sizeof(I)) __builtin_prefetch(j + from + k);
-        for (std::size_t k = 0; k < 32; k += 64 / sizeof(T)) __builtin_prefetch(x + from + k);
+    // Thirty-two entries at a time, or what lies behind the row's end, which does no harm: of short rows no loop ends early.
+    // Within its caller: a compiler that sees a function do nothing but fetch leaves out the call.
+    LINSEP_WITHIN void fetch() const {
+        fetch_block(0);
+        for (std::size_t k = 32; k < size; k += 32) fetch_block(k);
     }
-    void fetch(std::size_t from, std::size_t count) const {
-        for (std::size_t k = 0; k < count; k += 64 / sizeof(I)) __builtin_prefetch(j + from + k);
-        for (std::size_t k = 0; k < count; k += 64 / sizeof(T)) __builtin_prefetch(x + from + k);
+    LINSEP_WITHIN void fetch_block(std::size_t from) const {
+        for (std::size_t k = 0; k < 32; k += 64 / sizeof(I)) __builtin_prefetch(j + from + k, 0, 2);
+        for (std::size_t k = 0; k < 32; k += 64 / sizeof(T)) __builtin_prefetch(x + from + k, 0, 2);
     }
 };
 
@@ -191,7 +184,6 @@ struct Dense {
     std::size_t n, d;
     DenseRow<T> row(std::size_t i) const { return {x + i * d, d}; }
     void fetch(std::size_t) const {}  // where a row begins needs no look-up
-    bool sound(std::size_t, std::size_t) const { return true; }
     std::size_t stored() const { return n * d; }
 };
 
@@ -200,16 +192,16 @@ struct Csr {
     const T *x;
     const I *j;
     const I *start;
-    std::size_t n, d;
+    std::size_t n, d, held;  // how many entries there are: the caller's start[n] may change
     SparseRow<T, I> row(std::size_t i) const {
         const auto first = static_cast<std::size_t>(start[i]);
         return {x + first, j + first, static_cast<std::size_t>(start[i + 1]) - first};
     }
     void fetch(std::size_t i) const { __builtin_prefetch(start + i); }
-    std::size_t stored() const { return static_cast<std::size_t>(start[n]); }
+    std::size_t stored() const { return held; }
     // Whether the rows from `first` to `last` lie one after the other within the data and name columns that exist.
     bool sound(std::size_t first, std::size_t last) const {
-        int falls = start[first] < 0 || start[last] > start[n];
+        int falls = start[first] < 0 || static_cast<std::size_t>(start[last]) > held;
 #pragma omp simd reduction(| : falls)
         for (std::size_t i = first; i < last; ++i) falls |= start[i] > start[i + 1];
         if (falls) return false;

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from . import reference
 from .loading import compiled, compiled_name, kernels, kernels_for
 from .softmax import SoftmaxRows

@@ -18,15 +18,6 @@
 
 namespace linsep {
 
-// As many numbers as one register holds: half as wide, twice as many.
-template <class Real>
-struct Side {
-    typedef Real Numbers __attribute__((vector_size(32)));
-    static constexpr std::size_t count = 32 / sizeof(Real);
-    static void load(Numbers &some, const Real *from) { std::memcpy(&some, from, sizeof some); }
-    static void store(Real *to, const Numbers &some) { std::memcpy(to, &some, sizeof some); }
-};
-
 // Rows whose scores are made, turned and spread in one go, so that several exponentials are under way at any time; and the
 // registers of planes that are swept over at a time.
 constexpr std::size_t group = 16, sides = 3;
@@ -269,6 +260,66 @@ void softmax_evaluate(const Rows &X, const std::int64_t *codes, const double *we
                              threads);
     add_blocks(parts.data(), blocks, 3);
     std::copy_n(parts.data(), 3, sums);
+}
+
+// out[k] = Σ s x over the examples of each class.
+template <class Rows>
+void class_sums(const Rows &X, const std::int64_t *codes, const double *s, std::size_t K, double *out,
+                std::size_t threads) {
+    const std::size_t blocks = block_count(X, K * X.d), size = K * X.d;
+    std::vector<double> parts(blocks * size, 0.0);
+    parallel_for(blocks, useful_threads(X.stored(), threads), [&](std::size_t block) {
+        double *sum = parts.data() + block * size;
+        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i)
+            X.row(i).add_to(sum + static_cast<std::size_t>(codes[i]) * X.d, s[i]);
+    });
+    add_blocks(parts.data(), blocks, size);
+    std::copy_n(parts.data(), size, out);
+}
+
+// Dense rows in single precision.
+template <class Rows>
+void round_rows(const Rows &X, float *out, std::size_t threads) {
+    threads = useful_threads(2 * X.stored(), threads);
+    const std::size_t blocks = threads == 1 ? 1 : 4 * threads;
+    parallel_for(blocks, threads, [&](std::size_t block) {
+        for (std::size_t i = X.n * block / blocks; i < X.n * (block + 1) / blocks; ++i) {
+            const auto row = X.row(i);
+            float *to = out + i * X.d;
+            row.each_column([&](std::size_t j) { to[j] = static_cast<float>(row.value(j)); });
+        }
+    });
+}
+
+// Σ s times the entropy of t_p p + t_q q + t_y e_y, e_y all on the own class: of probabilities P that are mixed with one row
+// q for all. No log of nothing: −p log p = p log(1 + (1/p − 1)), and that of 1/0 is taken for a large number.
+inline double mixed_entropy(const double *P, std::size_t n, std::size_t K, const std::int64_t *codes, const double *s,
+                            double t_p, double t_q, const double *q, double t_y, std::size_t threads) {
+    const std::size_t blocks = std::min<std::size_t>(8, 8 * n * K / worth_a_thread + 1);
+    std::vector<double> parts(blocks, 0.0), fixed(K);
+    for (std::size_t k = 0; k < K; ++k) fixed[k] = t_q * q[k];
+    parallel_for(blocks, useful_threads(8 * n * K, threads), [&](std::size_t block) {
+        std::vector<double> mixed(group * K);
+        double total = 0;
+        const std::size_t end = n * (block + 1) / blocks;
+        for (std::size_t first = n * block / blocks; first < end; first += group) {
+            const std::size_t count = std::min(group, end - first);
+            for (std::size_t r = 0; r < count; ++r) {
+                for (std::size_t k = 0; k < K; ++k) mixed[r * K + k] = t_p * P[(first + r) * K + k] + fixed[k];
+                mixed[r * K + static_cast<std::size_t>(codes[first + r])] += t_y;
+            }
+#pragma omp simd
+            for (std::size_t k = 0; k < count * K; ++k) mixed[k] *= log_of_one_and_more(1.0 / mixed[k] - 1.0);
+            for (std::size_t r = 0; r < count; ++r) {
+                double entropy = 0;
+                for (std::size_t k = 0; k < K; ++k) entropy += mixed[r * K + k];
+                total += s[first + r] * entropy;
+            }
+        }
+        parts[block] = total;
+    });
+    add_blocks(parts.data(), blocks, 1);
+    return parts[0];
 }
 
 // out = Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ with u = [x, 1] V, over the rows `which`; P has p of all rows, one row of K each.

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg import blas
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from .loading import kernels
 from .products import StoredRows
+from .workers import threads
 
 #: The planes lie side by side in whole registers, of so many bytes.
 REGISTER = 32
@@ -47,6 +48,12 @@ class SoftmaxRows(StoredRows):
         kernels.softmax_evaluate(self._handle, codes, weight, W, P, doubt, sums, out, self._threads(K))
         value, mistakes, entropy = sums.tolist()
         return SoftmaxSums(value, mistakes, entropy, P, doubt, (np.ascontiguousarray(out[:-1, :K]), out[-1, :K].copy()))
+
+    def class_sums(self, codes: IntArray, s: FloatArray, K: int) -> FloatArray:
+        """Σ s x over the rows of each class: shape (d, K)."""
+        out = np.empty((K, self.d))
+        kernels.class_sums(self._handle, np.ascontiguousarray(codes, dtype=np.int64), s, out, threads())
+        return np.ascontiguousarray(out.T)
 
     def softmax_products(self, p: FloatArray, doubt: FloatArray, s: FloatArray) -> Callable[[FloatArray], FloatArray]:
         """Return V ↦ Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ, u = [x, 1] V, for V of shape (d + 1, K).
@@ -88,24 +95,35 @@ class SoftmaxRows(StoredRows):
         return np.float32 if longest > 1 / TAME and longest * heaviest < TAME else np.float64
 
     def softmax_gram(self, p: FloatArray, s: FloatArray, which: IntArray | None, dtype: Any = np.float64) -> FloatArray:
-        """Σ s (diag(p) − ppᵀ) ⊗ [x, 1][x, 1]ᵀ over rows, `which` or all, whose p and s these are; the lower triangle.
+        """Σ s (diag(p) − ppᵀ) ⊗ [x, 1][x, 1]ᵀ over rows, `which` or all, whose weights s are; the lower triangle.
 
-        The weights of a class side by side. What is on the diagonal of a class is summed for itself: p − p² would lose
-        its digits where p is near one.
+        The weights of a class side by side; p is that of all rows.
         """
-        K, size = p.shape[1], self.d + 1
-        syrk, gemm = (blas.dsyrk, blas.dgemm) if dtype is np.float64 else (blas.ssyrk, blas.sgemm)
-        out, own = np.zeros((K * size, K * size), dtype), np.zeros((K * size, size), dtype)
-        some = max(1, IN_CACHE // (K * size))
-        for first in range(0, len(p), some):
-            part = slice(first, first + some)
-            q, weight = p[part], s[part, None]
-            x = np.ones((len(q), size), dtype)
-            x[:, :-1] = self.dense(part if which is None else which[part])
-            out -= syrk(1.0, _spread(x, np.sqrt(weight) * q).T, lower=0).T
-            own += gemm(1.0, x.T, _spread(x, weight * q * (1.0 - q)).T, trans_b=1).T
-        np.einsum("kjkl->kjl", out.reshape(K, size, K, size))[:] = own.reshape(K, size, size)
+        K, size, rows = p.shape[1], self.d + 1, np.arange(self.n) if which is None else which
+        out = np.empty((K * size, K * size), dtype)
+        kernels.softmax_gram(self._handle, rows, p, s, out, threads())
         return out
+
+    def class_inverses(
+        self,
+        p: FloatArray,
+        s: FloatArray,
+        most: float,
+        offsets: FloatArray,
+        l2: float,
+        *,
+        intercept: bool,
+        nudge: float,
+    ) -> FloatArray:
+        """(l2·I + Σ s pₖ (1 − pₖ) [x, 1][x, 1]ᵀ)⁻¹ of each class, in single precision, over about so many rows.
+
+        `offsets` are random numbers, one a class, that say which rows are drawn: see `sampling.draw`. For few columns.
+        """
+        K, size = p.shape[1], self.d + intercept
+        out = np.empty((K * size, size), dtype=np.float32)
+        told = most, offsets, l2, intercept, nudge, out, threads()
+        kernels.class_inverses(self._handle, p, s, self.squared_norms(), *told)
+        return out.reshape(K, size, size)
 
     def rough_gram(self, h: FloatArray, which: IntArray) -> FloatArray:
         """Σ h [x, 1][x, 1]ᵀ over the rows `which`, whose h these are, as precise as steps need; the lower triangle."""
@@ -125,8 +143,16 @@ class SoftmaxRows(StoredRows):
         if self.is_sparse or self.X.dtype == np.float32:
             return self
         if self._rounded is None:
-            self._rounded = SoftmaxRows(self.X.astype(np.float32))
+            out = np.empty(self.X.shape, dtype=np.float32)
+            kernels.round_rows(self._handle, out, threads())
+            self._rounded = SoftmaxRows(out)
         return self._rounded
+
+
+def mixed_entropy(p: FloatArray, codes: IntArray, s: FloatArray, share: float, t: float, q: FloatArray) -> float:
+    """Σ s times the entropy of `share` ((1 − t) p + t q), the rest of each example on its own class."""
+    told = share * (1.0 - t), share * t, q, 1.0 - share, threads()
+    return float(kernels.mixed_entropy(p, np.ascontiguousarray(codes, dtype=np.int64), s, *told))
 
 
 def side_by_side(w: FloatArray, b: FloatArray | None, dtype: Any) -> FloatArray:
@@ -137,8 +163,3 @@ def side_by_side(w: FloatArray, b: FloatArray | None, dtype: Any) -> FloatArray:
     if b is not None:
         out[-1, :columns] = b
     return out
-
-
-def _spread(x: FloatArray, h: FloatArray) -> FloatArray:
-    """Return h ⊗ x of each row, in the precision of x."""
-    return (h.astype(x.dtype, copy=False)[:, :, None] * x[:, None, :]).reshape(len(x), -1)

@@ -197,7 +197,7 @@ std::size_t stochastic_steps(const Rows &X, const double *y, const double *weigh
                              const double *eta, std::size_t steps, double l2, double l1, bool intercept,
                              std::size_t width, double *W, double *b, Debt debt, Notes notes, Pocket *pocket) {
     LazyIterate iterate({W, width}, X.d, l2, l1, notes.sum_W, debt);
-    constexpr std::size_t ahead = 2;  // rows between asking for one and using it
+    constexpr std::size_t ahead = 4;  // rows between asking for one and using it
     std::vector<double> g(width), c(width);
     std::size_t total = 0;
     for (std::size_t step = 0; step < steps; ++step) {

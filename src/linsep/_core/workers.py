@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 from contextvars import copy_context
 from typing import Any, TypeVar
 
-from .. import _threads
+from .._common import threads as system_threads
 from .loading import kernels
 
 T = TypeVar("T")
@@ -92,7 +92,7 @@ def helpers(count: int) -> Executor:
     ...     pool.submit(len, "abc").result()
     3
     """
-    return ThreadPoolExecutor(count) if _threads.is_room(count) else _Here()
+    return ThreadPoolExecutor(count) if system_threads.is_room(count) else _Here()
 
 
 def one_ahead(items: Iterator[T]) -> Iterator[T]:

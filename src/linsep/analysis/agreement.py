@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 
 
 def agreements(scores: FloatArray, codes: IntArray) -> FloatArray:

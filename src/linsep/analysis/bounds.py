@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..certificates.case import Case
 from ..objective.duality import weights
 from ..objective.objective import Objective

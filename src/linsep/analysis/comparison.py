@@ -13,9 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses as known_losses
-from .._complaints import complaints
-from .._html import card, rows
-from .._words import many
+from .._common.complaints import complaints
+from .._common.html import card, rows
+from .._common.words import many
 from ..estimators import LinearClassifier, Perceptron
 from ..estimators._specification import check_C
 from ..history import histories_of

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._complaints import complaints
+from .._common.complaints import complaints
+from .._common.html import card, rows
+from .._common.labels import coded
+from .._common.types import FloatArray, IntArray
+from .._common.words import many, phrase
 from .._core import is_sparse
-from .._html import card, rows
-from .._labels import coded
-from .._types import FloatArray, IntArray
-from .._words import many, phrase
 from ..arithmetic.exact_input import exact_matrix
 from ..arithmetic.moments import deviations
 from ..arithmetic.redundancy import MANY_FEATURES, find_redundancy
@@ -38,6 +38,8 @@ EVENTS = 10
 TERMS = 4
 #: So many operations may be spent on looking for columns that depend on each other.
 WORK = 2e10
+#: Who centres and scales columns already.
+DONE_BY = "(a pipeline with StandardScaler does; `linsep fit` does with tables, not with LIBSVM text or NPZ)"
 #: How near the optimum the fit has to be that tells which column dominates.
 ROUGHLY = 1e-2
 
@@ -206,7 +208,7 @@ class _Columns:
                 f"{self._name(most)} varies by {self.spread[most]:.3g}, {self._name(least)} by "
                 f"{self.spread[least]:.3g}: a penalty hardly holds the weight of the first and all but forbids the "
                 f"second, and descent needs many more steps (up to {ratio:.0e} times); standardise the columns "
-                "(a pipeline with StandardScaler does; `linsep fit` does with tables, not with LIBSVM text or NPZ)"
+                f"{DONE_BY}"
             )
             yield Suspect("scale", message, (self.names[most], self.names[least]))
 
@@ -216,7 +218,7 @@ class _Columns:
         for j in far[:NAMED].tolist():
             message = (
                 f"{self._name(j)} is {self.mean[j]:.6g} ± {self.spread[j]:.3g}: the intercept has to make up for it, "
-                "which descent does slowly and rounding spoils; subtract its mean"
+                f"which descent does slowly and rounding spoils; subtract its mean {DONE_BY}"
             )
             yield Suspect("far off", message, (self.names[j],))
 
@@ -290,6 +292,7 @@ def _separable(
 ) -> Iterator[Suspect]:
     """Yield that a plane separates classes: from each other, or each from the rest."""
     apart: list[str] = []
+    on_it: dict[tuple[str, ...], list[str]] = {}  # by the columns whose weights run to infinity
     clock = time.monotonic() + time_limit
     for label in classes[1:] if len(classes) == 2 else classes:
         told = f"{classes[0]} from {label}" if len(classes) == 2 else f"{label} from the rest"
@@ -303,13 +306,14 @@ def _separable(
         elif verdict.verdict == "quasi":
             # Of columns that depend on each other, all that do so count as infinite: too many to be of help.
             which = [names[j] for j in verdict.infinite or [] if j < len(names)]
-            named = 0 < len(which) <= NAMED
-            some = phrase([repr(name) for name in which]) if named else "some combinations of columns"
-            message = (
-                f"a plane tells {told} but for rows on the plane itself: without a penalty the weights of {some} run "
-                "to infinity; keep a penalty (`estimates` tells which are finite)"
-            )
-            yield Suspect("quasi-separable", message, tuple(which) if named else ())
+            on_it.setdefault(tuple(which) if 0 < len(which) <= NAMED else (), []).append(told)
+    for named, nearly in on_it.items():
+        some = phrase([repr(name) for name in named]) if named else "some combinations of columns"
+        message = (
+            f"a plane tells {phrase(nearly)} but for rows on the plane itself: without a penalty the weights of {some} "
+            "run to infinity; keep a penalty (`estimates` tells which are finite)"
+        )
+        yield Suspect("quasi-separable", message, named)
     if apart:
         why = " (as nearly always with more columns than rows)" if X.shape[1] >= X.shape[0] - 1 else ""
         message = (

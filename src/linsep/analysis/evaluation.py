@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._html import card, rows
-from .._labels import cut, positions
-from .._types import BoolArray, FloatArray, IntArray
-from .._words import cut as short
-from .._words import listed, many
+from .._common.html import card, rows
+from .._common.labels import cut, positions
+from .._common.types import BoolArray, FloatArray, IntArray
+from .._common.words import cut as short
+from .._common.words import listed, many
 from .intervals import area_under_roc, cell_sizes, effective, of_mean, of_weighted_mean, wilson
 from .reliability import Reliability, reliability
 

@@ -1,7 +1,8 @@
 """Importance: how much a feature, or a column of the file, moves the score in some rows, the same wherever it is told.
 
 A feature j adds w_j x_j to the score, whose standard deviation over the rows is |w_j|·sd(x_j). A column of which
-several features are made adds their sum: the levels of a category, the words of a text.
+several features are made adds their sum: the levels of a category, the words of a text. Rows count as in the fit: one
+that stands for n of them as those n would.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..arithmetic.moments import Moments, deviations, in_blocks
 
 #: How many a file keeps.
@@ -78,8 +79,14 @@ def written(ratio: float) -> str:
     return f"{ratio:.6g}" if abs(ratio - 1) < 0.1 else f"{ratio:.4g}".replace("inf", "∞")
 
 
-def importance(X: Any, coef: FloatArray, origins: Sequence[str], spread: FloatArray | None = None) -> Importance:
-    """Return what rows in memory say, of whose features the standard deviations may be known.
+def importance(
+    X: Any,
+    coef: FloatArray,
+    origins: Sequence[str],
+    spread: FloatArray | None = None,
+    weight: FloatArray | None = None,
+) -> Importance:
+    """Return what rows in memory, of these weights, say; the standard deviations of their features may be known.
 
     Examples
     --------
@@ -91,9 +98,9 @@ def importance(X: Any, coef: FloatArray, origins: Sequence[str], spread: FloatAr
     {'town': array([1.]), 'age': array([3.])}
     """
     columns = ColumnSums(coef, origins)
-    for rows in in_blocks(X) if columns.groups else ():
-        columns.add(rows)
-    return Importance(deviations(X) if spread is None else spread, columns.result())
+    for rows, own in in_blocks(X, weight) if columns.groups else ():
+        columns.add(rows, own)
+    return Importance(deviations(X, weight) if spread is None else spread, columns.result())
 
 
 class ColumnSums:
@@ -106,10 +113,10 @@ class ColumnSums:
         self.groups: dict[str, IntArray] = {name: np.array(own) for name, own in places.items() if len(own) > 1}
         self._coef, self._moments = coef, {name: Moments() for name in self.groups}
 
-    def add(self, X: Any) -> None:
+    def add(self, X: Any, weight: FloatArray | None = None) -> None:
         """Go on with the next rows."""
         for name, own in self.groups.items():
-            self._moments[name].add(np.asarray(X[:, own] @ self._coef[:, own].T))
+            self._moments[name].add(np.asarray(X[:, own] @ self._coef[:, own].T), weight)
 
     def __add__(self, other: ColumnSums) -> ColumnSums:
         """Return what the rows of both say."""
@@ -128,10 +135,10 @@ class ImportanceSums:
     def __init__(self, coef: FloatArray, origins: Sequence[str]) -> None:
         self._features, self._columns = Moments(), ColumnSums(coef, origins)
 
-    def add(self, X: Any) -> None:
+    def add(self, X: Any, weight: FloatArray | None = None) -> None:
         """Go on with the next rows."""
-        self._features.add(X)
-        self._columns.add(X)
+        self._features.add(X, weight)
+        self._columns.add(X, weight)
 
     def __add__(self, other: ImportanceSums) -> ImportanceSums:
         """Return what the rows of both say."""

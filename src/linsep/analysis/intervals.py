@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._common.types import BoolArray, FloatArray, IntArray
 
 #: The quantile of the normal distribution that leaves 2.5 % above.
 Z = 1.959963984540054

@@ -28,10 +28,10 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_count
+from .._common.checks import check_count
+from .._common.types import BoolArray, FloatArray
+from .._common.words import many
 from .._core import Rows
-from .._types import BoolArray, FloatArray
-from .._words import many
 from ..certificates.case import Case
 from ..certificates.held_out import Fold, lengths_in
 from ..certificates.metrics import WIDER
@@ -157,8 +157,8 @@ def leave_one_out(
     low, high, scores = (array[:, 0] if table.is_one else array for array in (table.low, table.high, table.scores))
     right, wrong = table.certain()
     counted = case.counted
-    training = int((counted & table.mistaken(table.fitted)).sum())
-    bounds = [*_support(planes, training), *bounds_of(case, training)]
+    training = int((counted & (np.asarray(model.predict(X)) != np.asarray(y))).sum())  # of the model, not the optimum
+    bounds = [*_support(planes, int((counted & table.mistaken(table.fitted)).sum())), *bounds_of(case, training)]
     fewest, most = int((wrong & counted).sum()), int((~right & counted).sum())
     estimate = table.mistaken(table.scores)[counted]
     return LeaveOneOut(scores, low, high, estimate, fewest, most, training, refitted, bounds)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray
+from .._common.types import BoolArray, FloatArray
 from ..certificates.metrics import WIDER
 from ..objective.duality import weights
 from ..objective.objective import Objective

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..geometry import discriminant, normal
 
 #: Up to this many features the covariance matrix is formed; beyond, only products with the examples are.

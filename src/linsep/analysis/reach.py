@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 
 #: Curvatures below this share of the largest are none, and shares of a row's length that count as being along them.
 FLAT, ALONG = 1e-13, 1e-7

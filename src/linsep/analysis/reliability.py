@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from .._types import BoolArray, FloatArray
+from .._common.types import BoolArray, FloatArray
 from .intervals import wilson
 
 #: Probabilities are put together by tenths.

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import losses
+from .._common.types import FloatArray
 from .._core import is_sparse
-from .._types import FloatArray
 from ..geometry import augment
 from ..losses import Loss
 

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._common.labels import coded
+from .._common.types import BoolArray, FloatArray, IntArray
+from .._common.words import phrase
 from .._core import Rows, is_sparse, native
-from .._labels import coded
-from .._types import BoolArray, FloatArray, IntArray
-from .._words import phrase
 from ..arithmetic.moments import deviations
 
 #: How many rows the first look takes; only what stands out there is looked at in full.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
 from .._core import Rows, SoftmaxSums, Sums
-from .._types import FloatArray, IntArray
 
 
 class BlockedMatrix:

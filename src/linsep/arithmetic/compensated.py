@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import BoolArray, FloatArray, IntArray
 from .._core import is_sparse
-from .._types import BoolArray, FloatArray, IntArray
 
 #: Cuts a float into halves of 26 bits: 2²⁷ + 1.
 SPLITTER = 134217729.0

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .._common.types import FloatArray
 from .._core import is_sparse
-from .._types import FloatArray
 from ..losses import Loss, is_ours
 from ..penalties import Penalty
 from .blocked import BlockedMatrix

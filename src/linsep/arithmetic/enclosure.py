@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
 from .._core import is_sparse
-from .._types import FloatArray, IntArray
 from ..losses import Loss
 from ..penalties import Penalty
 from .blocked import BlockedMatrix

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from .._structure import sound
+from .._common.structure import sound
 
 #: What is converted to numbers by rules that may round.
 NO_NUMBERS = (str, bytes, date, timedelta, np.datetime64, np.timedelta64)

@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._common.types import BoolArray, FloatArray, IntArray
 from .exact import mantissas, whole_multiple
 from .whole_weights import nearest_float
 

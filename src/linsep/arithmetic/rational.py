@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from .exact import Clock, mantissas
 
 Whole = NDArray[Any]  # Python's own whole numbers

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from .._common.types import BoolArray, FloatArray
+from .._common.words import combination, phrase, quoted
 from .._core import is_sparse
-from .._types import BoolArray, FloatArray
-from .._words import combination, phrase, quoted
 from .enclosure import blocks
 from .exact import Clock, ProofTimeoutError, depends
 from .rational import columns_as_combinations, pivots, to_whole

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 
 #: Sums below this stay within 64 bits.
 LARGE = 2**62

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import BoolArray, FloatArray, IntArray
 from .._core import Rows
-from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.exact import Check, Clock, sides
 from ..objective.examples import InMemory
 from ..objective.objective import Objective

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from .._common.labels import coded
+from .._common.types import FloatArray, IntArray
+from .._common.words import many
 from .._core import helpers, is_sparse, threads
-from .._labels import coded
-from .._types import FloatArray, IntArray
-from .._words import many
 from ..arithmetic.blocked import BlockedMatrix
 from ..objective.statement import plain
 from .training_data import read_data

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..arithmetic.enclosure import (
     SMALLEST,
     U,

@@ -22,10 +22,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .._common.types import FloatArray
 from .._core import Rows
-from .._types import FloatArray
 from ..arithmetic.enclosure import ULPS, gamma
 from ..objective.objective import Objective
 from .metrics import TINY, WIDER, Metrics, distances
@@ -240,20 +239,6 @@ class Fold(Stops):
 def _crossing(a: Point, b: Point) -> float:
     lost, gained = a.loss - b.loss, b.penalty - a.penalty
     return min(max(gained / lost, a.C), b.C) if lost > 0 and gained > 0 else math.sqrt(a.C * b.C)
-
-
-def costs(codes: NDArray[Any], weight: FloatArray | None, *, balanced: bool) -> FloatArray:
-    """Return what a mistake on each held-out row costs; `balanced`: those of both classes the same together.
-
-    Examples
-    --------
-    >>> costs(np.array([0, 0, 0, 1]), None, balanced=True).round(3)
-    array([0.667, 0.667, 0.667, 2.   ])
-    """
-    cost = np.ones(len(codes)) if weight is None else weight.copy()
-    if balanced:
-        cost *= 0.5 * cost.sum() / np.bincount(codes, weights=cost, minlength=2)[codes]
-    return cost
 
 
 def lengths_in(inverse: FloatArray, rows: Rows, with_one: bool) -> FloatArray:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from .._common.types import FloatArray
 from .._core import Rows
-from .._types import FloatArray
 from ..arithmetic.enclosure import gamma
 from ..objective.objective import Objective
 from .stops import Stop, spaced
@@ -113,7 +113,8 @@ class Metrics:
         share = 0.0 if metric is None else metric.share(D)
         if share <= LEFT and (stop := _nearest(stops, C)) is not anchor:
             own = self._metric(stop, anchor)
-            return max((metric, share), (own, 0.0 if own is None else own.share(D)), key=lambda pair: pair[1])
+            of_own = 0.0 if own is None else own.share(D)
+            metric, share = (own, of_own) if of_own > share else (metric, share)
         return metric if share > 0 else None, share
 
     def _anchors(self, stops: list[Stop]) -> list[Stop]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._html import card
-from .._reading import ClaimError
+from .._common.html import card
+from .._common.reading import ClaimError
 from ..arithmetic.enclosure import Interval, relative_gap
 
 __all__ = ["ClaimError", "Verification", "beside", "between", "in_words", "planes_in_words", "within"]

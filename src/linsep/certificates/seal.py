@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _reading as reading
-from .._words import many
+from .._common import reading
+from .._common.words import many
 from ..arithmetic.enclosure import gamma
 from ..objective.objective import Objective
 from ..objective.statement import Statement, plain

@@ -19,8 +19,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray
 from .._core import length, mixed_conjugates, mixed_values
-from .._types import FloatArray
 from ..objective.duality import balanced, weights
 from ..objective.objective import Objective
 

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from .._common.labels import positions
+from .._common.types import FloatArray, IntArray
 from .._core import Rows, sound
-from .._labels import positions
-from .._types import FloatArray, IntArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 from ..arithmetic.exact_input import refuse_inexact
 from ..objective.examples import InMemory

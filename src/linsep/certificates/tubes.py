@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..arithmetic.enclosure import ULPS, gamma
 from .metrics import TINY, WIDER, Metric
 from .stops import Point, Stop, lagrange, spaced
@@ -146,7 +146,7 @@ class Tubes:
             return Reach(math.inf, math.inf, rest)
         whole, alone = (self._size(some, D, rest, metric, share) for some in (rho, own))
         x = M * float(metric.lengths(metric.longest, share)[0]) * whole
-        if x > STRAIGHT and metric.lift is None:
+        if STRAIGHT < x < math.inf and metric.lift is None:
             return self._row_by_row(rho, D, rest, metric, share, Reach(math.inf, whole, alone))
         if not x < 0.9:
             return Reach(math.inf, whole, alone)
@@ -162,7 +162,8 @@ class Tubes:
         """
         lengths = metric.lengths(metric.rows, LESS * share)
         for T in (1.2 * found.whole, 2.0 * found.whole, 4.0 * found.whole):
-            weaker = D * np.exp(-0.5 * self.M * T * lengths) * (1.0 - WIDER)
+            with np.errstate(over="ignore"):  # beyond all floats no curvature is left
+                weaker = D * np.exp(-0.5 * self.M * T * lengths) * (1.0 - WIDER)
             left = metric.share(weaker)
             if left >= LESS * share and self._size(rho, weaker, rest, metric, left) < T:
                 return replace(found, scores=T * (1.0 + WIDER) * metric.lengths(metric.held_out, left))
@@ -170,7 +171,7 @@ class Tubes:
 
     def _size(self, rho: FloatArray, D: FloatArray, rest: float, metric: Metric, share: float) -> float:
         """Return Λ: of rows with next to no curvature by their lengths, of the others by that."""
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             ratio = np.where(rho > 0, rho / D, 0.0)
         flat = np.flatnonzero(ratio > metric.rows.min(initial=math.inf))
         lengths = metric.lengths(metric.rows[flat], share)

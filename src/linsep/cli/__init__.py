@@ -173,7 +173,7 @@ def _explain(error: Exception) -> str:
     if isinstance(error, OSError | ValueError):
         return _in_options(for_commands(error))
     if type(error).__module__.startswith("cyclopts"):
-        said = " ".join(str(error).split())
+        said = re.sub(r'"(--[\w-]+)"', r"\1", " ".join(str(error).split()))  # of old it has quotes around options
         if "--data requires an argument" in said:  # a list such as --category a b takes all words to the next option
             said += " Write the file first, and lists such as --category a b after it."
         return f"{said} linsep --help shows the commands, linsep COMMAND --help their options"

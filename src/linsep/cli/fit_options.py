@@ -96,7 +96,8 @@ class Choosing:
     Parameters
     ----------
     score
-        With --C auto: what C is chosen by, accuracy (or balanced_accuracy with --balanced), f1_macro, neg_log_loss, …
+        With --C auto: what C is chosen by, accuracy (or balanced_accuracy with --balanced), costs=1:5 (of a false alarm
+        and of a miss), f1_macro, neg_log_loss, …
     folds
         With --C auto, an aim of --threshold or --calibrate: in how many parts, each held out once; 5 without it.
     rule

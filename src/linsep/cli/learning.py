@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from cyclopts import Parameter
 
+from .._common.words import many
 from .._core import helpers
-from .._words import many
 from .fit_options import (
     CHOOSING,
     COUNTING,
@@ -168,7 +168,7 @@ def _fit_in_memory(
     """
     from ..analysis.suspects import dominating
     from ..arithmetic.moments import deviations
-    from ..persistence.model_file import save  # all of which load scikit-learn: it is there by now
+    from ..persistence.writing import save  # all of which load scikit-learn: it is there by now
     from ..workflows import summaries, training
 
     n, d = examples.X.shape
@@ -176,7 +176,7 @@ def _fit_in_memory(
     with helpers(1) as pool:  # beside the fit, which leaves a processor idle now and then
         hashed = None if output is None else pool.submit(training.hashed, examples)
         suspicious = pool.submit(training.doubts, examples, model)
-        spread = pool.submit(deviations, examples.X)
+        spread = pool.submit(deviations, examples.X, examples.weight)
         interrupted = training.fit_or_stop(model, examples, list(reference.places(examples.encoding)))
         decision, choice = after
         decision.apply(model)
@@ -193,9 +193,11 @@ def _fit_in_memory(
 
 def _measured(model: Any, held: Any) -> Any:
     """Return what a model does on rows that were held out, if there are."""
+    if held is None:
+        return None
     from ..analysis.evaluation import evaluate
 
-    return None if held is None else evaluate(model, held.X, held.y)
+    return evaluate(model, held.X, held.y)
 
 
 def _print_fit(facts: Any, model: Any, choice: Any, output: Path | None, json: bool, measured: Any) -> int:
@@ -205,7 +207,7 @@ def _print_fit(facts: Any, model: Any, choice: Any, output: Path | None, json: b
     if measured is not None:
         from ..workflows import evaluating
 
-        for remark in evaluating.counted_once(facts.weighing):
+        for remark in evaluating.counted_once(facts.weighing, facts.weighing):
             note(remark)
         record["test"] = evaluating.evaluation_record(measured)
         text = f"{text}\n\ntest rows, which the fit did not see: {evaluating.evaluation_text(measured)}"
@@ -217,7 +219,7 @@ def _fit_in_parts(
     data: str, target: str | None, C: float | None, max_memory: str, settings: dict[str, Any], json: bool
 ) -> int:
     """Fit a file larger than memory."""
-    from ..persistence.model_file import save
+    from ..persistence.writing import save
     from ..workflows import memory, streaming
 
     request = streaming.Request(data, target, memory.parse_size(max_memory), C=C, **settings)
@@ -246,7 +248,7 @@ def _fit_on_cluster(
     json: bool,
 ) -> int:
     """Fit files that the workers of a cluster read."""
-    from ..persistence.model_file import save
+    from ..persistence.writing import save
     from ..workflows import on_clusters
 
     request = on_clusters.Request(data, target, **settings)
@@ -289,20 +291,24 @@ def separable(
     from ..separation.verdict import separability
     from ..workflows.labels import two_classes
     from ..workflows.preparation import prepare
+    from ..workflows.reference import Reference
 
     with Waiting(f"reading {data}") as waiting:
         examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
         y = two_classes(examples, positive)
         waiting.on("looking for a plane, and for a proof that there is none")
-        X = examples.own_numbers()
+        # Estimates are relative to a level of each category, as in `fit --C inf`; whether a plane separates stays.
+        reference = Reference.chosen([], examples.encoding, penalised=not estimates)
+        X, names = reference.features(examples.own_numbers(), examples.encoding)
         found = separability(X, y, time_limit=time_limit)
         record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
-        text = told(found, examples.encoding.names, len(y))
+        text = told(found, names, len(y))
         if estimates:
             waiting.on("following the likelihood to its supremum")
-            names = examples.encoding.names
             limit = maximum_likelihood(X, y, feature_names=names, time_limit=time_limit)
             record["estimates"] = dict(zip([*names, "intercept"], limit.verdicts, strict=True))
+            record["reference"] = reference.levels
+            text = f"{text}\n{reference.remark()}" if reference.levels else text
             record["supremum"], text = list(limit.supremum), f"{text}\n{limit}"
     show(record, text, json, notes=examples.notes)
     return 0

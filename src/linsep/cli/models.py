@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal
 
-from .._words import many
+from .._common.words import many
 from .options import CLUSTER, READING, Cluster, Json, Labels, Model, Output, Reading, Several, Source, placed, ready
 from .speech import Waiting, note, note_dashboard, print_json, show
 
@@ -91,12 +91,14 @@ def evaluate(
     if leave_one_out:
         return _leave_one_out(found, data, target, reading, json)
     with Waiting(f"reading {data}") as waiting:
-        asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
+        weighing = weighing_of(found, target)
+        weighing = weighing if sample_weight is None or not weighing.weights else Weighing()
+        asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing, others=True)
         examples = encoded(data, from_dict(found.encoding), target, reading.hints(), **asked)
         check_labels(examples.encoding, found.model.classes_.tolist(), examples.lacking)
         check_known(examples, found.model.classes_)
         examples, known = unseen_rows(found, examples)
-        examples = examples.written_out()
+        given, examples = examples.weighing, examples.written_out()
         weight = weights_of(examples, sample_weight)
         gaps = Gaps(examples.encoding)
         gaps.add(examples.frame)
@@ -104,7 +106,7 @@ def evaluate(
         asked = dict(threshold=found.threshold, sample_weight=weight)
         measured = evaluation.evaluate(found.model, examples.X, examples.y, **asked)
     record = evaluation_record(measured) | gaps.to_dict()
-    known += counted_once(Weighing.of_model(found.encoding)) if weight is None else []
+    known += counted_once(Weighing.of_model(found.encoding), given) if weight is None else []
     show(record, evaluation_text(measured), json, notes=[*examples.notes, *known, *gaps.notes()])
     return 0
 
@@ -285,7 +287,7 @@ def report(
     time_limit
         Seconds for the search for a proof of separability.
     """
-    from .._atomic_file import write_atomically
+    from .._common.atomic_file import write_atomically
     from ..report import render
     from ..workflows.reporting import report_model, report_record, report_text
 
@@ -322,7 +324,7 @@ def export(
     json
         Print where it went for a program; this takes -o.
     """
-    from .._atomic_file import write_atomically
+    from .._common.atomic_file import write_atomically
     from ..persistence.onnx_graph import to_onnx
     from ..persistence.python_source import to_python
     from ..persistence.sql import to_sql

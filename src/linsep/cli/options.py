@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter, validators
 
-from .._atomic_file import check_target
+from .._common.atomic_file import check_target
 
 #: A file to read; - is standard input.
 Source = Annotated[str, Parameter(allow_leading_hyphen=True)]

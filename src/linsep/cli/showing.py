@@ -41,7 +41,7 @@ def demo(
         report-2.html where that is taken. The last line says where it is.
     """
     from .. import demo as demonstration
-    from .._atomic_file import write_atomically
+    from .._common.atomic_file import write_atomically
 
     output = placed(output, "report.html")
     importlib.import_module("rich")  # whatever is missing is said before the work, not after it

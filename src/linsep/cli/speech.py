@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .._threads import is_room
+from .._common.threads import is_room
 
 #: What the library says in terms of its parameters, and what that is for somebody who typed a command.
 PHRASES = (
@@ -24,7 +24,7 @@ PHRASES = (
     (r", e\.g\. with sklearn\.preprocessing\.StandardScaler", ""),
     (r"`separability` has the proof", "`linsep separable` has the proof"),
     (r"`estimates` tells which are finite", "`linsep separable --estimates` tells which are finite"),
-    (r"\blinsep\.estimates has the limit", "`linsep separable --estimates` has the limit"),
+    (r"\blinsep\.estimates has the limit", "`linsep separable --estimates` proves it"),
     (r"\b(?:use|give) a finite C\b", "give a finite --C"),
     (r"\bpenalty='l2'", "--l1-ratio 0"),
     (r"\bnot tol=", "not the --tol "),
@@ -112,7 +112,7 @@ class Waiting:
         self._status: Any = None
         self._timer: threading.Timer | None = None
         self._told = 0.0
-        self._what_began = "", 0.0, 0
+        self._what_began, self._done = ("", 0.0, 0), 0
 
     def __enter__(self) -> Waiting:
         if self._what:
@@ -143,8 +143,9 @@ class Waiting:
     def share(self, what: str, done: int, total: int) -> None:
         """Tell what is going on, how much of it is done, at what rate and, if there is a total, how long it takes."""
         now = time.monotonic()
-        if what != self._what_began[0]:
+        if what != self._what_began[0] or done <= self._done:  # rows that come by again under the same name, too
             self._what_began = what, now, done
+        self._done = done
         if self._is_due():
             rate = (done - self._what_began[2]) / max(now - self._what_began[1], 1e-3)
             speed = f", {rate:,.0f} a second" if rate else ""  # nobody knows how fast the first of them went

@@ -18,7 +18,7 @@ from importlib.abc import MetaPathFinder
 from threading import RLock, Thread
 from typing import Any
 
-from .._threads import address_limit, is_room
+from .._common.threads import address_limit, is_room
 
 #: Turns off what starts and ends a command quickly.
 PLAIN = "LINSEP_PLAIN_START"

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..arithmetic.blocked import BlockedMatrix
 from ..certificates.data_hash import PartHash, RowsHash, hash_of_codes, hash_of_weights, joined
 from ..certificates.outcome import Verification

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from .._atomic_file import write_atomically
+from .._common.atomic_file import write_atomically
 from .plain import read, written
 
 MAGIC = b"linsep checkpoint 1\n"

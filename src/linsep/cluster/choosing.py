@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..objective.examples import Block, InBlocks
 from ..selection.folds import LOOSER, grid_of
 from ..selection.tracks import Track

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame, functions, types
 from scipy import sparse
 
+from .._common.types import IntArray
 from .._core import is_sparse
-from .._types import IntArray
 
 #: The parts of a vector as Spark stores it; `type` is 0 where it is sparse.
 VECTOR = {

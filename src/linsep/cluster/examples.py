@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..objective.examples import Block, InBlocks, Pieces, stacked
 from .checkpoint import Checkpoint
 from .parts import Answer, Job, Part, Seat, Summary, Vector

@@ -14,9 +14,9 @@ from sklearn.utils import check_array
 from sklearn.utils.multiclass import check_classification_targets
 
 from .. import __version__
+from .._common.labels import coded
+from .._common.words import shown
 from .._core import sound
-from .._labels import coded
-from .._words import shown
 from ..history import histories_of
 from ..solvers.contract import NotInMemoryError
 from ..solvers.workspace import Vector as AnyVector

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .._common.types import FloatArray, IntArray
 from .._core import Rows
-from .._types import FloatArray, IntArray
 from ..objective.examples import Block
 from .tree import Nodes, merged
 

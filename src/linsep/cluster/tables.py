@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..data.encoding import Circumstances, Column, TableEncoding, TableStatistics
 from ..data.encoding.tallies import SAMPLE, decoded
 from ..data.naming import roles

@@ -16,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
+from .._common.words import as_typed
 from .csv_stretches import read_stretches
 from .room import check_room
 from .sources import HEAD, DataError, Source, blame
@@ -24,7 +25,7 @@ DELIMITERS = (",", "\t", ";", "|")
 #: What stands for a missing value besides an empty field.
 MISSING = ("", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "<NA>", "#N/A", "#NA", "NaT")
 #: A number as pyarrow reads it, by what sets its decimals apart.
-NUMBER = {mark: rf"\s*[+-]?(?:[0-9]+[{mark}]?[0-9]*|[{mark}][0-9]+)(?:[eE][+-]?[0-9]+)?\s*" for mark in ".,"}
+NUMBER = {mark: rf"\s*[+-]?(?:[0-9]+(?:[{mark}][0-9]*)?|[{mark}][0-9]+)(?:[eE][+-]?[0-9]+)?\s*" for mark in ".,"}
 #: What can only be a number with a decimal comma, or but for its three decimals; and one with a decimal point.
 COMMA = re.compile(r"[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:\.[0-9]{3})+),[0-9]+\s*[€$£%]?")
 POINT = re.compile(r"[$£€]?\s*[+-]?(?:[0-9]+|[1-9][0-9]{0,2}(?:,[0-9]{3})+)\.[0-9]+\s*[€%]?")
@@ -419,9 +420,10 @@ def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> 
         return DataError(
             f"{where}: {value[1][:40]!r} is not a {NUMBERS[kind]}; if the first line names the columns, say --header"
         )
+    word = value[1][:40]
     return DataError(
-        f"{where}: {value[1][:40]!r} is not a {NUMBERS[kind]}; correct it, say --missing {value[1][:20]!r} if it "
-        f"stands for a missing value, or --decimal if decimals are not set apart by {dialect.decimal!r}"
+        f"{where}: {word!r} is not a {NUMBERS[kind]}; correct it, say {as_typed('--missing', [word])} if it stands for "
+        f" a missing value, or --decimal if decimals are not set apart by {dialect.decimal!r}"
     )
 
 

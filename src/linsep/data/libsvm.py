@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import _core
-from .._types import FloatArray
+from .._common.types import FloatArray
 from .room import check_room
 from .sources import DataError, Source, blame
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 
-from .._words import listed
+from .._common.words import listed
 from .sources import DataError
 
 #: Among more names than this nobody looks for a similar one.

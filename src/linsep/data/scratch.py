@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from .._atomic_file import write_atomically
+from .._common.atomic_file import write_atomically
+from .._common.types import FloatArray, IntArray
 from .._core import Rows, helpers, is_sparse
-from .._types import FloatArray, IntArray
 from ..objective.examples import Block, InBlocks
 from .sources import DataError
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..estimators import HardMarginSVC, LeastSquaresClassifier, LinearSVC, LogisticRegression, Perceptron
 from ..selection.thresholds import best_threshold
 from ..separation.verdict import NotSeparableError

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.datasets import load_digits
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..data.idx import load_mnist
 
 NEGATIVE, POSITIVE = 3, 7

@@ -7,7 +7,7 @@ from itertools import groupby
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..palette import full_strength
 from .computation import Demo, Fit
 from .images import NEGATIVE, POSITIVE

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..palette import Theme
 from ._canvas import Display, class_colour, dashes, large, legend, scatter_classes, theme_of, thick
 from ._model import LinearModel, codes_of, read

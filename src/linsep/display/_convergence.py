@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.pipeline import Pipeline
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..history import History, histories_of, least_so_far
 from ..palette import LOSSES, loss_places
 from ._canvas import Display, dashes, legend, theme_of, thick

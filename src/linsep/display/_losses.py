@@ -10,7 +10,7 @@ import numpy as np
 
 from .. import losses as all_losses
 from .. import palette
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..losses import Loss
 from ._canvas import Display, legend, line_look, theme_of
 

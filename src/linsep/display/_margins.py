@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..analysis.agreement import agreements, edges_around_zero
 from ._canvas import Display, class_colour, dashes, legend, theme_of
 from ._model import codes_of, read, scored

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_array
 
+from .._common.types import FloatArray, IntArray
 from .._core import is_sparse, sound
-from .._types import FloatArray, IntArray
 from ..analysis.agreement import agreements
 from ._canvas import Display, grid_shape, signed, theme_of
 from ._model import Shape, check_shape, codes_of, read, scored

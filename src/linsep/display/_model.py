@@ -13,9 +13,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from .. import losses
+from .._common.labels import positions
+from .._common.types import FloatArray, IntArray
 from .._core import is_sparse, sound
-from .._labels import positions
-from .._types import FloatArray, IntArray
 from ..losses import Loss
 
 #: Losses of classes that have no parameter of this name.

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from .._types import FloatArray
-from .._words import at_most, many
+from .._common.types import FloatArray
+from .._common.words import at_most, many
 from ..estimators import Perceptron
 from ..history import History, histories_of
 from ..palette import Theme

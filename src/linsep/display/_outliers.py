@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.utils import check_array
 
 from .. import palette
+from .._common.types import FloatArray, IntArray
 from .._core import is_sparse
-from .._types import FloatArray, IntArray
 from ..estimators import LeastSquaresClassifier, LogisticRegression
 from ..geometry import side
 from ..palette import Theme

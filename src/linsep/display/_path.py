@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.pipeline import Pipeline
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ._canvas import Display, dashes, legend, line_look, pyplot, theme_of, thick
 from ._model import read
 

@@ -12,8 +12,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import schedules as all_schedules
-from .._complaints import complaints
-from .._types import FloatArray
+from .._common.complaints import complaints
+from .._common.types import FloatArray
 from ..history import History
 from ..schedules import Constant, InverseSqrt, Schedule
 from ..solvers import StepSizeWarning

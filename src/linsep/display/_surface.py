@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import losses
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..analysis.risk_surface import Limits, around, risks_over
 from ..losses import Loss
 from ..palette import Theme

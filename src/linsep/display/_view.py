@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray
+from .._common.types import BoolArray, FloatArray
 from ..analysis.plane_view import PlaneView, plane_view
 from ._model import LinearModel
 

@@ -8,8 +8,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import FloatArray
-from .._words import cut
+from .._common.types import FloatArray
+from .._common.words import cut
 from ..arithmetic.moments import deviations
 from ..palette import full_strength
 from ._canvas import Display, colour_map, grid_shape, signed, theme_of

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import expit, log_softmax, logit, logsumexp
 
-from .. import _reading as reading
 from .. import losses
-from .._types import FloatArray
+from .._common import reading
+from .._common.types import FloatArray
 
 #: By a sigmoid (Platt), by isotonic regression, or in closed form for the weights of classes.
 METHODS = ("sigmoid", "isotonic", "prior")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 
 if TYPE_CHECKING:
     from ..objective.objective import Objective

@@ -26,6 +26,11 @@ class Certified(Specification):
         """Return the proof of a gap, if there is one."""
         return next((proof for proof in self._proofs if isinstance(proof, Gap)), None)
 
+    def _certain_gap(self) -> float:
+        """Return what was compared with `tol`: the relative gap, with all rounding counted against it."""
+        proof = self._gap()
+        return self.dual_gap_ if proof is None else float(proof.certificate(self).certain_gap)
+
     @property
     def certificate_(self) -> Any:
         """What is proven of the plane as it is now, and how to check it; with more than two classes, one for each."""

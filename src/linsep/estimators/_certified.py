@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_count
-from .._words import shown
+from .._common.checks import check_count
+from .._common.words import shown
 from ..history import History
 from ..objective.objective import Objective
 from ._base import LinearEstimator

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from numpy.typing import ArrayLike
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..arithmetic.exact_input import refuse_inexact
 from ..objective.objective import Objective
 from ._base import LinearEstimator

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._common.types import FloatArray
+from .._common.words import many
 from .._core import sound
-from .._types import FloatArray
-from .._words import many
 from ..arithmetic.moments import deviations
 from ._certificate import Certified
 from ._input import Input
@@ -117,8 +117,8 @@ class Explaining(Input, Certified):
         return "\n".join(lines)
 
     def _proven(self) -> str:
-        if np.isfinite(self.dual_gap_):
-            return f"within {max(self.dual_gap_, 0.0):.1e} of the optimum, relative to the objective"
+        if np.isfinite(gap := self._certain_gap()):
+            return f"within {gap:.1e} of the optimum, relative to the objective"
         return "nothing: this solver computes no duality gap"
 
     def report(self, path: str | os.PathLike[str], X: Any, y: ArrayLike, **about: Any) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Self
 
@@ -17,8 +18,8 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from .. import _core
-from .._types import FloatArray
-from .._words import shown
+from .._common.types import FloatArray
+from .._common.words import shown
 from ..certificates.gap.certify import certify
 from ..certificates.kinds.gap import Gap
 from ..objective.examples import Examples, InMemory
@@ -213,7 +214,8 @@ class Fitting(Input, Warnings):
 
     def _asked(self) -> dict[str, Any]:
         """Return what is asked of any solver: without an optimum there is nothing to polish."""
-        seed = int(check_random_state(getattr(self, "random_state", None)).randint(2**31 - 1))
+        random_state = getattr(self, "random_state", None)
+        seed = (_drawn_by if isinstance(random_state, int) else _drawn)(random_state)
         return dict(seed=seed, tol=self._aim(), polish=self._no_optimum is None)
 
     def _aim(self) -> float:
@@ -302,6 +304,15 @@ class Fitting(Input, Warnings):
 
     def _after_fit(self, objectives: list[Objective], results: list[Result]) -> None:
         """Set further attributes."""
+
+
+def _drawn(random_state: Any) -> int:
+    """Return the seed that a random state gives next."""
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+#: The same of a whole number, which always gives the same: to set up a generator takes a tenth of a small fit.
+_drawn_by = lru_cache(maxsize=256)(_drawn)
 
 
 def posed(

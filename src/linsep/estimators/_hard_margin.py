@@ -9,9 +9,9 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, penalties
-from .._checks import check_choice, check_count
-from .._complaints import warn
-from .._types import FloatArray
+from .._common.checks import check_choice, check_count
+from .._common.complaints import warn
+from .._common.types import FloatArray
 from ..arithmetic.exact import check_overlap, margin_bounds
 from ..certificates.kinds.margin import Margin, MarginCertificate, formula
 from ..certificates.kinds.seals import Seals

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import check_array
+from sklearn.utils import assert_all_finite, check_array
 from sklearn.utils.class_weight import compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
-from .._core import Rows, sound
-from .._labels import coded
-from .._types import FloatArray, IntArray
-from .._words import shown
+from .._common.labels import coded
+from .._common.types import FloatArray, IntArray
+from .._common.words import shown
+from .._core import Rows, is_sparse, sound
 from ..arithmetic.exact_input import refuse_inexact
 from ..objective.examples import Examples
 from ..objective.statement import balanced
@@ -29,8 +29,18 @@ check_array(np.zeros((1, 1)))
 def _squares_surely_fit(rows: Rows) -> bool:
     """Whether the largest number alone tells that ‖x‖² of every row is a float, however often its columns repeat."""
     numbers = rows.X.data if rows.is_sparse else rows.X
+    # What is not a number is the largest, and the smallest, of all.
     largest = max(float(numbers.max(initial=0.0)), -float(numbers.min(initial=0.0)))
     return bool(largest * max(1, rows.stored) < np.sqrt(np.finfo(np.float64).max))
+
+
+def _is_plain(X: Any, y: Any) -> bool:
+    """Whether scikit-learn's checks of X and y would change nothing and, but for the numbers in X, find nothing."""
+    own = type(X) is np.ndarray and X.ndim == 2 and X.flags.c_contiguous
+    known = own or (is_sparse(X) and X.format == "csr" and X.indices.dtype == X.indptr.dtype == np.int32)
+    if not known or X.dtype not in (np.float64, np.float32) or not all(X.shape):
+        return False
+    return type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biuU"
 
 
 class Input(Specification):
@@ -40,17 +50,26 @@ class Input(Specification):
     _weighs_exactly = False
 
     def _check_X(self, X: Any, y: Any = "no_validation", *, reset: bool, order: str | None = "C") -> Any:
-        """Return X (and y) as the kernels read them, which they are the first to do."""
+        """Return X (and y) as the kernels read them, which they are the first to do.
+
+        Whether the numbers of X that come with y are finite may be left to `_rows`, which looks at them anyway.
+        """
         X = sound(X, unread=True)
-        if not isinstance(y, str) and self._is_exact():  # rows to learn from, not to read
+        learns = not isinstance(y, str)  # from these rows; or else reads them
+        if learns and self._is_exact():
             refuse_inexact(X)
+        if learns and reset and _is_plain(X, y):
+            self.n_features_in_ = int(X.shape[1])
+            self.__dict__.pop("feature_names_in_", None)  # of another fit
+            return X, y
         return validate_data(self, X, y, reset=reset, accept_sparse="csr", dtype=[np.float64, np.float32], order=order)
 
     def _rows(self, X: Any) -> Rows:
-        """Return the examples as rows; raise where their squares do not fit into a float."""
-        linear = self._is_linear()
+        """Return the examples as rows; raise where a number is none, or squares do not fit into a float."""
+        linear = self._is_linear(X)
         rows = Rows(X, linear=linear)
         if not (linear and _squares_surely_fit(rows)) and not np.isfinite(rows.squared_norms()).all():
+            assert_all_finite(X, estimator_name=type(self).__name__, input_name="X")
             largest = np.asarray(abs(rows.X).max(axis=0).todense() if rows.is_sparse else np.abs(rows.X).max(axis=0))
             j = int(largest.argmax())
             name = getattr(self, "feature_names_in_", [f"number {k}" for k in range(rows.d)])[j]

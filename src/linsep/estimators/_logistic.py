@@ -9,9 +9,9 @@ import numpy as np
 from scipy.special import log_softmax
 
 from .. import _core, losses
-from .._checks import check_choice
-from .._complaints import warn
-from .._types import FloatArray, IntArray
+from .._common.checks import check_choice
+from .._common.complaints import warn
+from .._common.types import FloatArray, IntArray
 from ..losses import Loss
 from ..objective.heads import Head, Softmax
 from ..penalties import Penalty

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..certificates.kinds.gap import Gap
 from ..certificates.seal import Fingerprint
 from ..objective.class_margins import rivals, signed_masses

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from ..objective.heads import Margin
 from ..objective.objective import Objective
-from ..separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
-from ..separation.verdict import ProofTimeoutError
 from ._specification import columns_left_out
 
 
@@ -46,7 +44,10 @@ def _weightless(objective: Objective, classes: NDArray[Any]) -> Any:
 
 
 class _Search:
-    """The search for coefficients that run away, one class against the rest and then all against each other."""
+    """The search for coefficients that run away, one class against the rest and then all against each other.
+
+    It takes exact arithmetic, which few fits need: it is loaded here.
+    """
 
     def __init__(self, objective: Objective, classes: NDArray[Any], names: list[str]) -> None:
         from ..solvers.first_order.prover import MOST_WORK
@@ -60,18 +61,28 @@ class _Search:
         self.asked: Any = dict(fit_intercept=objective.fit_intercept, feature_names=names, budget=MOST_WORK)
 
     def run(self) -> str | None:
-        """Say what runs away; a search that takes too long leaves the fit's own report to stand."""
+        """Say what runs away."""
+        from ..separation.no_optimum import explain_no_optimum, explain_no_softmax_optimum
+
         for k in [1] if len(self.classes) == 2 else range(len(self.classes)):
             y = np.where(self.codes == k, 1.0, -1.0)
             if abs(y.sum()) == len(y):  # one class
                 continue
-            try:
-                why = explain_no_optimum(self.X, y, time_limit=None, **self.asked)
-            except ProofTimeoutError:
-                continue
-            if why is not None:
+            if (why := self._in_time(explain_no_optimum, self.X, y, time_limit=None)) is not None:
                 return self._of_class(k, why)
-        return self._of_all() if self.at_once else None
+        if not self.at_once:
+            return None
+        # Of classes none of which lies apart from all others: they may still lie apart from each other.
+        return self._in_time(explain_no_softmax_optimum, self.X, self.codes, self.classes.tolist())
+
+    def _in_time(self, explain: Callable[..., str | None], *examples: Any, **limits: Any) -> str | None:
+        """Return an explanation; one that takes too long leaves the fit's own report to stand."""
+        from ..separation.verdict import ProofTimeoutError
+
+        try:
+            return explain(*examples, **self.asked, **limits)
+        except ProofTimeoutError:
+            return None
 
     def _of_class(self, k: int, why: str) -> str:
         """Say of which class it is, where there are several."""
@@ -81,10 +92,3 @@ class _Search:
             return f"class {self.classes[k]} against the rest: {why}"
         # Which coefficients of one class against the rest run away does not say which of the softmax do.
         return f"a plane separates class {self.classes[k]} from the rest, so no finite optimum exists; use a finite C"
-
-    def _of_all(self) -> str | None:
-        """Say it of classes none of which lies apart from all others: they may still lie apart from each other."""
-        try:
-            return explain_no_softmax_optimum(self.X, self.codes, self.classes.tolist(), **self.asked)
-        except ProofTimeoutError:
-            return None

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses
-from .._checks import check_choice, check_count
-from .._core import Rows, is_sparse
-from .._types import FloatArray, IntArray
+from .._common.checks import check_choice, check_count
+from .._common.types import FloatArray, IntArray
+from .._core import Rows, is_sparse, length
 from ..certificates.kinds.separability import Verdicts
 from ..certificates.proof import ProofAttribute
 from ..geometry import augment
@@ -96,7 +96,8 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
     radius_, margin_, mistake_bound_ : float or array
         R, the largest ‖[x, 1]‖; γ, the margin of the reported plane in that augmented space; and Novikoff's bound
         (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate). With a
-        penalty, which shrinks w between the mistakes, there is no such bound, and no such attribute.
+        penalty, which shrinks w between the mistakes, there is no such bound, and no such attribute. NaN where nothing
+        is measured: after a few passes over large data with ``tol=None``.
     best_margin_, best_mistake_bound_ : float or array
         The same γ and (R/γ)² of the plane through the origin of that space with the largest margin, to one percent: the
         best that the bound can say (without a penalty). NaN where nothing separates, and on large data, where it would
@@ -211,6 +212,12 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
     def _is_exact(self) -> bool:
         return bool(self.prove)
 
+    def _is_linear(self, X: Any) -> bool:
+        """Whether a fit multiplies rows and adds them, and no more: where no rule asks of large data."""
+        from ..solvers.first_order.walk import LARGE
+
+        return self._is_scikit_learns() and self._terms().endless and (X.nnz if is_sparse(X) else X.size) > LARGE
+
     def _remedy(self, objective: Objective, has_advice: bool) -> str:
         found = self.separability_ if isinstance(self.separability_, list) else [self.separability_]
         column = scaling.in_the_way(objective, self._feature_names)
@@ -248,9 +255,9 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         super()._after_fit(problems, results)
         counts = np.array([result.update_counts for result in results])
         self.update_counts_ = counts[0] if len(results) == 1 else counts
-        lengths = problems[0].rows.squared_norms() + problems[0].fit_intercept
-        self.radius_ = float(np.sqrt(lengths.max()))
-        margins = [_augmented_margin(problem, r) for problem, r in zip(problems, results, strict=True)]
+        measured = not np.isnan(results[0].history.records[-1].objective)
+        self.radius_ = _radius(problems[0]) if measured else np.nan
+        margins = [_augmented_margin(*each) if measured else np.nan for each in zip(problems, results, strict=True)]
         self.margin_ = margins[0] if len(results) == 1 else np.array(margins)
         self._store_verdicts(problems, results)
         self._store_bounds(penalised=problems[0].penalised)
@@ -325,12 +332,17 @@ def _novikoff(R: float, margin: float) -> float:
         return float(np.square(np.float64(R) / margin))
 
 
+def _radius(problem: Objective) -> float:
+    """Return the largest ‖[x, 1]‖, or ‖x‖ without intercept."""
+    return float(np.sqrt((problem.rows.squared_norms() + problem.fit_intercept).max()))
+
+
 def _augmented_margin(problem: Objective, result: Result) -> float:
-    length = float(np.sqrt(result.w @ result.w + result.b**2))
-    if length == 0:
+    size = float(np.hypot(length(result.w), result.b))
+    if size == 0:
         return 0.0
     least = problem.agreements(result.w, result.b).min() if result.least is None else result.least
-    return float(least) / length
+    return float(least) / size
 
 
 def _largest_margin(problem: Objective) -> float:

@@ -12,8 +12,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from .. import _core
-from .._labels import cut
-from .._types import FloatArray
+from .._common.labels import cut
+from .._common.types import FloatArray
 from ._calibration import Calibration
 from ._input import Input
 

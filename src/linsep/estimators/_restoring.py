@@ -6,11 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Self
 
-from .._types import IntArray
+from .._common.types import IntArray
 from ..certificates.proof import Proof
 from ._base import LinearEstimator
-from ._hard_margin import HardMarginSVC
-from ._perceptron import Ballot, Perceptron
 from ._streaming import StreamingEstimator
 
 if TYPE_CHECKING:
@@ -63,6 +61,9 @@ class Memory:
 
     def restore(self, model: LinearEstimator) -> None:
         """Give it to a model that has its public attributes already; raise where it is not of such a model."""
+        from ._hard_margin import HardMarginSVC  # not loaded by those who only write another model down
+        from ._perceptron import Ballot, Perceptron
+
         for name, value, kind in (
             ("ballots", self.ballots, Perceptron),
             ("stream", self.stream, StreamingEstimator),

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from .._common.types import FloatArray
 from .._core import Rows
-from .._types import FloatArray
 from ..schedules import InverseSqrt
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .. import losses, schedules, stopping
-from .._checks import check_choice, check_count
+from .._common.checks import check_choice, check_count
 from ..losses import Loss
 from ..objective.examples import Examples
 from ..penalties import Penalty

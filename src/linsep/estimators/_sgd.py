@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._checks import check_choice, check_count
+from .._common.checks import check_choice, check_count
 from ..losses import Loss
 from ..objective.objective import Objective
 from ..penalties import Penalty
@@ -177,7 +177,7 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         C = self._strength(self.C, known_loss(self.loss)[1])
         return np.inf if self.penalty is None else C
 
-    def _is_linear(self) -> bool:
+    def _is_linear(self, X: Any) -> bool:
         """Whether a fit multiplies rows and adds them, and no more: where nothing is proven of it."""
         return self._is_scikit_learns()
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..certificates.gap.certificate import Certificate, Claim
 from ..objective.duality import Bound
 from ..objective.objective import Objective

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from .. import penalties
-from .._types import FloatArray
-from .._words import shown
+from .._common.types import FloatArray
+from .._common.words import shown
 from ..losses import Loss
 from ..objective.statement import Statement
 from ..penalties import Penalty
@@ -119,8 +119,8 @@ class Specification:
         """Whether this fit says something exactly: without a penalty, of columns that are redundant or run away."""
         return bool(np.isinf(self._C()))
 
-    def _is_linear(self) -> bool:
-        """Whether this fit does no more with rows than to multiply and to add them."""
+    def _is_linear(self, X: Any) -> bool:
+        """Whether a fit on X does no more with rows than to multiply and to add them."""
         return False
 
     def _goal(self) -> float | None:

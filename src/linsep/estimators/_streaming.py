@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from .. import _core, losses
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..losses import Loss, ModifiedHuber
 from ..objective.examples import InMemory
 from ..objective.objective import Objective

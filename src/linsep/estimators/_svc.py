@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses, penalties
-from .._checks import check_choice
+from .._common.checks import check_choice
 from ..losses import Loss
 from ..objective.heads import CrammerSinger, Head
 from ..objective.objective import Objective

@@ -9,8 +9,8 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import penalties
-from .._complaints import warn
-from .._words import many
+from .._common.complaints import warn
+from .._common.words import many
 from ..certificates.outcome import beside
 from ..objective.curvature import MANY_FEATURES
 from ._certificate import Certified
@@ -67,11 +67,6 @@ class Warnings(Certified):
         if not np.isfinite(gap):
             return f"It is not proven how far from the optimum it is, hence not tol={tol:g}"
         return f"It is proven to be within {beside(gap, tol)} of the optimum only, not tol={tol:g}"
-
-    def _certain_gap(self) -> float:
-        """Return what was compared with `tol`: the relative gap, with all rounding counted against it."""
-        proof = self._gap()
-        return self.dual_gap_ if proof is None else float(proof.certificate(self).certain_gap)
 
     def _why_unproven(self, objective: Objective, results: list[Result]) -> str:
         """Say why no more is proven, and what to do about it."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses
-from .._checks import check_choice, check_seconds
-from .._types import FloatArray
+from .._common.checks import check_choice, check_seconds
+from .._common.types import FloatArray
 from ..certificates.kinds.mistakes import Mistakes
 from ..certificates.kinds.seals import Seals
 from ..certificates.mistakes.bound import MistakeBound
@@ -29,7 +29,7 @@ from ._fitting import thread_count
 
 if TYPE_CHECKING:
     from ..solvers import Result, Solver
-    from ..solvers.zero_one.search import Progress
+    from ..solvers.zero_one.solver import Progress
 
 
 #: Without being asked, a fit shows its progress on a terminal after this many seconds.

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from .. import _reading as reading
+from .._common import reading
+from .._common.reading import ClaimError
+from .._common.types import FloatArray, IntArray
 from .._core import length
-from .._reading import ClaimError
-from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import Interval, U, gamma, total
 from .duality import Bound, weights
 from .flows import balanced_flow

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -32,8 +32,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from .._common.types import BoolArray, FloatArray, IntArray
 from .._core import is_sparse
-from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.compensated import split_product
 from ..arithmetic.enclosure import ULPS, U, blocks, gamma
 from ..arithmetic.redundancy import MANY_FEATURES, Redundancy, find_redundancy
@@ -87,6 +87,7 @@ class Look:
     step: FloatArray | None  # Newton's, b's entry last, zero for redundant columns; a row a class but the last
     decrement: float  # λ² = gᵀH⁻¹g, up to rounding: about twice what the step gains
     redundancy: Redundancy  # of the columns; nobody looks where the Hessian tells that none is redundant
+    sought: Redundancy | None = None  # the same where somebody looked, for further looks at these examples
 
 
 @dataclass(frozen=True)
@@ -125,12 +126,20 @@ class _Sizes:
 
 
 def examine(
-    M: float, X: Any, at: Slopes, *, intercept: bool, counted: BoolArray | None = None, K: int | None = None
+    M: float,
+    X: Any,
+    at: Slopes,
+    *,
+    intercept: bool,
+    counted: BoolArray | None = None,
+    K: int | None = None,
+    sought: Redundancy | None = None,
 ) -> Look:
     """Return what the derivatives at a point θ say of the optimum: P(θ) − P* is no more than the gap, if one is shown.
 
     M is the head's `self_concordance`, and K the number of classes of a softmax. X may be read block by block, of which
-    `at` returns the derivatives; `counted` are the examples that have weight, all if it is not given.
+    `at` returns the derivatives; `counted` are the examples that have weight, all if it is not given. `sought` is what
+    an earlier look at these examples found of columns that are combinations of others: they are not looked for again.
 
     Examples
     --------
@@ -144,8 +153,9 @@ def examine(
     if not math.isfinite(M) or (d if K is None else (K - 1) * (d + intercept)) > MANY_FEATURES:
         return Look(math.inf, None, math.inf, Redundancy(d, looked=False))
     rows = _PlaneRows(X, intercept, counted, at) if K is None else _SoftmaxRows(X, intercept, counted, at, K)
+    rows.sought = sought
     with np.errstate(over="ignore", invalid="ignore"):
-        return _looked(M, rows)
+        return replace(_looked(M, rows), sought=rows.sought)
 
 
 def slopes(loss: Loss, y: FloatArray, c: FloatArray, z: FloatArray, radius: FloatArray) -> Derivatives:
@@ -231,6 +241,7 @@ class _PlaneRows:
     def __init__(self, X: Any, intercept: bool, counted: BoolArray | None, at: Slopes) -> None:
         self.X, self.intercept, self.counted, self.at, self.n = X, intercept, counted, at, X.shape[0]
         self.redundancy = Redundancy(X.shape[1])
+        self.sought: Redundancy | None = None
         ends = X.min(axis=0), X.max(axis=0)
         first, low, high = (
             np.asarray(end.toarray() if is_sparse(end) else end, dtype=np.float64).reshape(-1)
@@ -252,7 +263,9 @@ class _PlaneRows:
 
     def leave_out_redundant(self) -> bool:
         """Look for columns that are combinations of others, and do without them; return whether there are any."""
-        self.redundancy = find_redundancy(self.X, intercept=self.intercept, counted=self.counted)
+        if self.sought is None:
+            self.sought = find_redundancy(self.X, intercept=self.intercept, counted=self.counted)
+        self.redundancy = self.sought
         used = np.ones(self.X.shape[1], dtype=bool)
         used[list(self.redundancy.combinations)] = False
         before = int(self.used.sum())

@@ -8,10 +8,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import _reading as reading
+from .._common import reading
+from .._common.reading import ClaimError
+from .._common.types import FloatArray, IntArray
 from .._core import length
-from .._reading import ClaimError
-from .._types import FloatArray, IntArray
 from ..arithmetic.enclosure import (
     SHARP,
     Interval,

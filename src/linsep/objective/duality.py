@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .._common.types import FloatArray
 from .._core import conjugate_sum
-from .._types import FloatArray
 from ..arithmetic.enclosure import SMALLEST
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
 from .._core import Rows
-from .._types import FloatArray, IntArray
 from ..arithmetic import decimal_enclosure as decimals
 from ..arithmetic.blocked import BlockedMatrix
 from ..arithmetic.decimal_enclosure import few_numbers, knows
@@ -27,6 +27,7 @@ from ..arithmetic.enclosure import (
     relative_gap,
     sharp_agreements,
 )
+from ..arithmetic.redundancy import Redundancy
 from .class_margins import MassPoint, gain, rivals
 from .curvature import MANY_FEATURES, Derivatives, Look, examine, slopes, softmax_slopes
 from .dual_point import DualPoint, feasible_dual
@@ -185,9 +186,15 @@ def left_by_rounding(problem: Objective, w: FloatArray, b: Any) -> Interval | No
     return primal if primal.high <= ROUNDING * problem.total_weight * at_zero else None
 
 
-def examined(problem: Objective, w: FloatArray, b: Any, share: float = COARSE) -> tuple[Interval, Look]:
-    """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum."""
-    M, intercept, K = problem.head.self_concordance, problem.fit_intercept, problem.head.planes
+def examined(
+    problem: Objective, w: FloatArray, b: Any, share: float = COARSE, sought: Redundancy | None = None
+) -> tuple[Interval, Look]:
+    """Enclose P(w, b) where there is no penalty, and return what the derivatives there say of the optimum.
+
+    `sought` is what an earlier look found of redundant columns, which are the same at every point.
+    """
+    M = problem.head.self_concordance
+    known: Any = dict(intercept=problem.fit_intercept, K=problem.head.planes, sought=sought)
     if problem.examples.resident is None:
         passes = _Passes(problem)
 
@@ -195,12 +202,11 @@ def examined(problem: Objective, w: FloatArray, b: Any, share: float = COARSE) -
             head = _with_head(passes.on(part, X))
             return head.slopes(*head.scores(w, b))
 
-        return enclosed_value(problem, w, b, share), examine(M, passes.X, at, intercept=intercept, K=K)
+        return enclosed_value(problem, w, b, share), examine(M, passes.X, at, **known)
     primal, z, radius = sharp_primal(problem, w, b, share)
     head = _with_head(problem)
     found = cache(lambda: head.slopes(z, radius))  # only where they say anything
-    known: Any = dict(intercept=intercept, counted=head.c > 0, K=K)
-    return primal, examine(M, problem.rows.X, lambda part, _: found().part(part), **known)
+    return primal, examine(M, problem.rows.X, lambda part, _: found().part(part), counted=head.c > 0, **known)
 
 
 def bound_below(problem: Objective, primal: Interval, look: Look) -> Interval:

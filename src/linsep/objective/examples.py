@@ -15,8 +15,8 @@ from typing import Any, Self, TypeAlias, TypeVar
 import numpy as np
 from scipy import sparse
 
+from .._common.types import FloatArray, IntArray
 from .._core import Rows, is_sparse
-from .._types import FloatArray, IntArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 
 S = TypeVar("S")

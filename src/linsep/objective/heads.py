@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
 from .._core import Rows, SoftmaxSums, Sums
-from .._types import FloatArray, IntArray
 from ..losses import Hinge, Logistic, Loss
 from .class_margins import rivals
 from .examples import Several
@@ -78,15 +78,7 @@ class Margin:
 
     def summed(self, problem: Objective, w: FloatArray, b: float, **want: Any) -> MarginPoint:
         """Return the same of examples in blocks."""
-        want = {**want, "split": problem.fit_intercept}
-
-        def task(part: Objective) -> Several:
-            point = self.evaluate(part, w, b, **want)
-            sums = point.sums
-            totals = np.array([sums.positive_total, sums.negative_total, sums.value, sums.mistakes])
-            arrays = totals, sums.positive, sums.negative
-            return Several(arrays if point.gram is None else (*arrays, point.gram))
-
+        task = _SumsAt(self, w, b, {**want, "split": problem.fit_intercept})
         totals, positive, negative, *gram = problem.sum(task)
         nothing, (p, n, value, mistakes) = np.empty(0), map(float, totals)
         sums = Sums(p, n, value, mistakes, positive, negative, nothing, nothing)
@@ -121,6 +113,23 @@ class Margin:
         """Return the point that lies t times a step away."""
         d = len(w)
         return w + t * step[:d], b + t * float(step[d]) if intercept else b
+
+
+@dataclass(frozen=True, eq=False)
+class _SumsAt:
+    """What the point (w, b) of one plane adds up over a block."""
+
+    head: Margin
+    w: FloatArray
+    b: float
+    want: dict[str, Any]
+
+    def __call__(self, part: Objective) -> Several:
+        point = self.head.evaluate(part, self.w, self.b, **self.want)
+        sums = point.sums
+        totals = np.array([sums.positive_total, sums.negative_total, sums.value, sums.mistakes])
+        arrays = totals, sums.positive, sums.negative
+        return Several(arrays if point.gram is None else (*arrays, point.gram))
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from typing import Any, Self, TypeVar
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
+from .._common.words import shown
 from .._core import Rows
-from .._types import FloatArray, IntArray
-from .._words import shown
 from ..losses import Loss
 from ..penalties import L2, NoPenalty, Penalty
 from .examples import Block, Changed, Examples, InMemory
@@ -146,7 +146,7 @@ class Objective:
     @cached_property
     def class_sums(self) -> FloatArray:
         """Σ sᵢ xᵢ over the examples of each class: shape (d, K)."""
-        return self.sum(lambda part: part.rows.rmatmat(part.targets))
+        return self.sum(lambda part: part.rows.class_sums(part.codes, part.s, self.classes))
 
     @property
     def formula(self) -> str:
@@ -250,7 +250,8 @@ class Objective:
         """Return the sum of a task over the blocks, each an objective in memory: one pass."""
         if self.examples.resident is not None:
             return task(self)
-        return self.examples.sum(lambda block: task(self.on(block)))
+        total: S = self.examples.sum(_OnBlocks(self, task))
+        return total
 
     def __iter__(self) -> Iterator[tuple[slice, Self]]:
         """Yield which examples a block has, and the objective on that alone."""
@@ -311,13 +312,6 @@ class Objective:
         """The weights of the examples."""
         return np.ones(self.n) if self.sample_weight is None else self.sample_weight
 
-    @property
-    def targets(self) -> FloatArray:
-        """sᵢ [yᵢ = k]."""
-        out = np.zeros((self.n, self.classes))
-        out[np.arange(self.n), self.codes] = self.s
-        return out
-
     @cached_property
     def mean_square_length(self) -> float:
         """R²: the mean of ‖x‖², with the intercept's 1; one where all examples are (as good as) zero."""
@@ -375,3 +369,14 @@ class Objective:
         """Return the same objective on sparse rows, if these are dense and mostly zeros; else itself."""
         rows = self.rows.lean()
         return self if rows is self.rows else self.with_rows(rows)
+
+
+class _OnBlocks:
+    """A task on the objective of a block alone; it travels to blocks elsewhere faster than a closure does."""
+
+    def __init__(self, objective: Objective, task: Callable[[Objective], Any]) -> None:
+        self.objective, self.task = objective, task
+        self.__qualname__ = getattr(task, "__qualname__", type(task).__qualname__)
+
+    def __call__(self, block: Block) -> Any:
+        return self.task(self.objective.on(block))

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.special import entr
 
-from .._core import SoftmaxSums, Sums, conjugate_sum
-from .._types import FloatArray
+from .._common.types import FloatArray
+from .._core import SoftmaxSums, Sums, conjugate_sum, mixed_entropy
 from .class_margins import bound_of, by_scores, combined
 from .duality import Bound, class_scales
 
@@ -239,11 +239,7 @@ class SoftmaxPoint(Point):
 
         def entropy(part: Objective) -> float:
             point = known or part.evaluate(w, b)
-            p = (1 - t) * point.p + t * q
-            if shrink < 1:  # the rest is on each example's own class
-                p *= shrink
-                p[np.arange(len(p)), part.codes] += 1 - shrink
-            return float(np.einsum("i,ik->", part.s, entr(p)))
+            return mixed_entropy(point.p, part.codes, part.s, shrink, t, q)
 
         return Bound(self.objective, self._dual_value(self.problem.sum(entropy)))
 

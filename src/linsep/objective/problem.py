@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._common.types import BoolArray, FloatArray
 from .._core import Rows
-from .._types import BoolArray, FloatArray
 from ..losses import Loss
 from ..penalties import L2, Penalty
 from .examples import InMemory

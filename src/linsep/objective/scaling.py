@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray
 from .._core import Rows, is_sparse
-from .._types import FloatArray
 from ..arithmetic.blocked import BlockedMatrix, rows_of
 from ..arithmetic.enclosure import Interval, blocks, shifted
 from ..penalties import Penalty

@@ -17,7 +17,7 @@ from itertools import product
 import numpy as np
 from scipy.special import entr
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..arithmetic.enclosure import (
     EVERYTHING,
     SHARP,

@@ -9,10 +9,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from .. import _reading as reading
 from .. import losses
-from .._types import FloatArray, IntArray
-from .._words import shown
+from .._common import reading
+from .._common.types import FloatArray, IntArray
+from .._common.words import shown
 from ..losses import Loss
 from ..penalties import Penalty
 from .examples import Examples

@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..arithmetic.enclosure import (
     GRID,
     Interval,

@@ -39,7 +39,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..history import COLUMNS
 
 FORMAT, VERSION = "linsep model", 5

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from .._types import FloatArray
-from .._words import listed
+from .._common.types import FloatArray
+from .._common.words import listed
 from ..data.encoding import MatrixEncoding, from_dict
 from .terms import Category, Model, Number, Text, model_terms
 
@@ -212,7 +212,8 @@ def _text_score(graph: _Graph, text: Text) -> str:
     values = graph.add(
         "Mul", graph.add("Where", graph.add("Greater", count, zero), damped, zero), graph.constant([idf])
     )
-    length = graph.add("ReduceL2", values, graph.constant(np.array([1])), keepdims=1)
+    # ReduceL2 rounds to single precision in onnxruntime 1.18.
+    length = graph.add("Sqrt", graph.add("ReduceSumSquare", values, graph.constant(np.array([1])), keepdims=1))
     safe = graph.add("Where", graph.add("Greater", length, zero), length, one)
     return graph.add("MatMul", graph.add("Div", values, safe), graph.constant(np.array(weights)))
 

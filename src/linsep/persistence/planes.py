@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _reading as reading
-from .._types import FloatArray
+from .._common import reading
+from .._common.types import FloatArray
 
 #: Coefficients up to which they are written as numbers.
 READABLE = 10_000

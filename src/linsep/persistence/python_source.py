@@ -20,6 +20,7 @@ to predict its rows.
 
 import bisect
 import csv
+import itertools
 import json
 import math
 import re
@@ -184,17 +185,45 @@ def probabilities(row):
     return {label: share / total if total else 1 / len(shares) for label, share in zip(MODEL["classes"], shares)}
 
 
+def _quoting(lines, mark):
+    # Text between tabs often begins with a quote that nothing closes: then quotes are letters.
+    fields = [line.split(mark) for line in lines]
+    opened = [field for one in fields for field in one if field.startswith('"')]
+    closed = all(len(field) > 1 and field.endswith('"') for field in opened)
+    even = len({len(one) for one in fields}) == 1
+    return csv.QUOTE_NONE if mark == "\\t" and even and not closed else csv.QUOTE_MINIMAL
+
+
+def _agreement(head, mark):
+    reader = csv.reader(head.splitlines(True), delimiter=mark, quoting=_quoting(head.splitlines(), mark))
+    widths = [len(cells) for cells, _ in zip(filter(None, reader), range(200))]
+    usual = max(set(widths), key=widths.count, default=0)
+    return (widths.count(usual) / len(widths), usual) if usual > 1 else (0, 0)
+
+
+def _check_columns(names):
+    dates = MODEL["dates"]
+    made = {form % date for date in dates for form in ("%s in days", "month of %s", "weekday of %s")}
+    known = [one["name"] for kind in ("numbers", "categories", "texts") for one in MODEL[kind]]
+    lacking = [name for name in [*dates, *known] if name not in made and name not in names]
+    if lacking:
+        raise ValueError("the file has no column %r (is it CSV, with the columns of the fit?)" % lacking[0])
+
+
 def rows(file):
     \"\"\"Yield the rows of a CSV file as dictionaries.\"\"\"
-    first = file.readline()
+    head = file.read(1 << 20)
+    head = head[: head.rfind("\\n") + 1] or head
     file.seek(0)
-    comma = any(number["form"].startswith(",") for number in MODEL["numbers"])
-    marks = ",\\t;|" if not comma or not set("\\t;|") & set(first) else "\\t;|"
-    lines = csv.reader(file, delimiter=max(marks, key=first.count), skipinitialspace=True)
-    names = next(lines) if MODEL["header"] else None
-    for cells in filter(None, lines):
-        cells = [None if cell in MODEL["words"] else cell for cell in cells]
-        yield dict(zip(names or ["column_%d" % (j + 1) for j in range(len(cells))], cells))
+    mark = max(",\\t;|", key=lambda one: _agreement(head, one))
+    quoting = _quoting(head.splitlines(), mark)
+    lines = csv.reader(file, delimiter=mark, quoting=quoting, skipinitialspace=quoting != csv.QUOTE_NONE)
+    lines = filter(None, lines)
+    first = next(lines, [])
+    names = first if MODEL["header"] else ["column_%d" % (j + 1) for j in range(len(first))]
+    _check_columns(names)
+    for cells in lines if MODEL["header"] else itertools.chain([first], lines):
+        yield dict(zip(names, [None if cell in MODEL["words"] else cell for cell in cells]))
 
 
 if __name__ == "__main__":

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from .. import _reading as reading
 from .. import estimators
+from .._common import reading
 from ..certificates.kinds import known
 from ..certificates.proof import check_kinds
 from ..estimators._base import LinearEstimator

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..data.csv_text import MISSING as WORDS
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, from_dict, spellings
 from ..data.sources import DataError

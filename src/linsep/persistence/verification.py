@@ -9,7 +9,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .._types import IntArray
+from .._common.types import IntArray
 from ..certificates.outcome import Verification
 from ..certificates.verify import check
 from .reading import read

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import estimators
-from .._atomic_file import write_atomically
+from .._common.atomic_file import write_atomically
 from ..certificates.data_hash import data_hash
 from ..estimators._restoring import Memory
 from ..history import History

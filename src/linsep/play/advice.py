@@ -17,11 +17,13 @@ NAMES = {"Constant": "constant", "InverseTime": "inverse_time", "InverseSqrt": "
 _STEPS = r"\w+\(eta=[^)]*\)"
 #: What a warning says of a step size, without who says it and how far from the optimum that has led.
 ON_STEPS = re.compile(rf"the step size {_STEPS} is too .*? Try {_STEPS}(?:, or {_STEPS})?")
-#: Parameters by what the page calls them. What is proven stands elsewhere on it.
+#: Parameters by what the page calls them. What is proven stands elsewhere on it, without the accuracy asked for.
 PLAIN = {
     r"^\w+ did not converge: ": "It has not arrived: ",
     r"max_iter=(\d+)(?: iterations)?": r"\1 passes",
     r"raise max_iter, scale the features": "allow more passes, take standardised features",
+    r", proven to tol=\S+\.$": ", proven.",
+    r", which does not prove tol=\S+\.$": ", and nearer it is not proven to be.",
     r"\. It is (?:not proven how|proven to be within) [^=]* tol=\S+\.$": ".",
 }
 
@@ -79,7 +81,8 @@ def without_parameters(note: str) -> str:
 def not_separable(error: NotSeparableError, where: str) -> str:
     """Return why no `where` (a line, or a plane of some features) has a hard margin; rows are counted from 1."""
     proof = error.proof
-    words = proof.in_rows(range(1, 2 + max(proof.points, default=0))) if proof.points is not None else proof
+    met = [*(proof.points or ()), *(proof.support or ())]
+    words = proof.in_rows(range(1, 2 + max(met))) if met else proof
     origin = "" if proof.fit_intercept else " through the origin"
     return (
         f"The hard margin allows no exception, but no {where}{origin} separates the classes: "

@@ -14,9 +14,9 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses
-from .._complaints import complaints
-from .._types import BoolArray, FloatArray
-from .._words import many
+from .._common.complaints import complaints
+from .._common.types import BoolArray, FloatArray
+from .._common.words import many
 from ..estimators import LeastSquaresClassifier, LogisticRegression, Perceptron
 from ..persistence.model_file import save
 from ..replay import Film, make_film, record_fit, render
@@ -213,11 +213,13 @@ class Answers:
         X, labels, found = examples.mapped()[0], examples.labels, []
         for method in asked:
             method = protocol.mapping(method, "method")
-            model = estimator_of(method)
             try:
-                model.fit(X, labels)
+                model = estimator_of(method).fit(X, labels)
             except NotSeparableError:
                 found.append({"name": method["name"], "why": "no line separates the classes"})
+                continue
+            except ValueError as error:
+                found.append({"name": str(method.get("name"))[:40], "why": _sentence(str(error))})
                 continue
             g = X @ model.coef_[0] + model.intercept_[0]
             plane = [*model.coef_[0].tolist(), float(model.intercept_[0])]
@@ -278,7 +280,7 @@ def _model(model: Any) -> dict[str, Any]:
         proven = bool((model.dual_gap_ <= 0) and model.converged_)
         said = "No mistake is left" if model.converged_ else "Mistakes are left; the line reported has the fewest met"
     elif hasattr(model, "certificate_"):
-        said = str(model.certificate_)
+        said = advice.without_parameters(str(model.certificate_))
     return {
         "estimator": type(model).__name__,
         "coef": model.coef_[0].tolist(),

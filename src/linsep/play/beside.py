@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
-from .._words import most_mistakes
+from .._common.types import FloatArray, IntArray
+from .._common.words import most_mistakes
 from ..estimators import HardMarginSVC, Perceptron
 from ..replay.film import Film
 from ..replay.page import rounded

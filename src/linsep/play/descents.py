@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import schedules
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..replay.page import rounded
 from ..solvers import StepSizeWarning, minimize
 from . import protocol

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..demo import draw, embedded_digits
 from ..demo.images import enlarged
 from ..replay.page import rounded

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import BoolArray, FloatArray
 from .._core import is_sparse
-from .._types import BoolArray, FloatArray
 from .errors import RefusedError
 
 #: Bytes, rows and columns of a file, numbers that it becomes, and files that are remembered.

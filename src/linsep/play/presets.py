@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray
+from .._common.types import BoolArray, FloatArray
 
 #: Decimals of drawn coordinates: short in an address, and the same number in every language.
 DECIMALS = 2

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray
+from .._common.types import BoolArray, FloatArray
 from .errors import RefusedError
 
 VERSION = 1

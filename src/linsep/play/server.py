@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from importlib.resources import files as resources
@@ -27,7 +28,7 @@ from .workers import Turn, Workers
 PORT = 8421
 #: Seconds after which a reader that takes nothing is given up.
 SLOW = 20.0
-#: Questions of one page that may wait; a new one beyond them ends the connection.
+#: Questions of one page that may wait, those that a newer one has overtaken not counted; one more ends the connection.
 WAITING = 16
 TYPES = {"html": "text/html", "css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 POLICY = "; ".join(
@@ -183,7 +184,7 @@ class Conversation:
 
     def __init__(self, socket: WebSocket, workers: Workers) -> None:
         self._socket, self._workers = socket, workers
-        self._waiting: asyncio.Queue[tuple[protocol.Question, Turn]] = asyncio.Queue(WAITING)
+        self._waiting, self._come = deque[tuple[protocol.Question, Turn]](), asyncio.Event()
         self._latest: dict[str, Turn] = {}
 
     async def hold(self) -> None:
@@ -210,11 +211,21 @@ class Conversation:
         if superseded is not None and question.do != "download":
             superseded.give_up()
         self._latest[question.do] = Turn()
-        self._waiting.put_nowait((question, self._latest[question.do]))
+        self._waiting = deque(one for one in self._waiting if not one[1].over)
+        if len(self._waiting) == WAITING:
+            raise asyncio.QueueFull
+        self._waiting.append((question, self._latest[question.do]))
+        self._come.set()
+
+    async def _next(self) -> tuple[protocol.Question, Turn]:
+        while not self._waiting:
+            self._come.clear()
+            await self._come.wait()
+        return self._waiting.popleft()
 
     async def _answer(self) -> None:
         while True:
-            question, turn = await self._waiting.get()
+            question, turn = await self._next()
             if turn.over:
                 continue
             try:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..analysis.risk_surface import around, risks_over
 from ..replay.film import Film
 from ..replay.page import rounded

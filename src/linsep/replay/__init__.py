@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
-from .._atomic_file import write_atomically
+from .._common.atomic_file import write_atomically
 from .animation import save_animation
 from .film import Film, make_film
 from .page import render

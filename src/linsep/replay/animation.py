@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from .._atomic_file import write_atomically
-from .._types import FloatArray
-from .._words import at_most
+from .._common.atomic_file import write_atomically
+from .._common.types import FloatArray
+from .._common.words import at_most
 from ..palette import LIGHT, MARKERS
 from ..solvers import check_count
 from .film import Film

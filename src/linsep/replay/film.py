@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .._common.types import BoolArray, FloatArray, IntArray
+from .._common.words import at_most
 from .._core import is_sparse
-from .._types import BoolArray, FloatArray, IntArray
-from .._words import at_most
 from ..analysis.plane_view import plane_view
 from ..history import Record, least_so_far
+from ..losses import Loss
 from ..solvers import Result
 from .recording import Recording
 
@@ -99,7 +100,7 @@ class Film:
     on_plane: IntArray  # how many examples have z = 0, which counts as a mistake
     right: IntArray  # how many are predicted rightly, where a score of 0 is the first class, as in `predict`
     band: FloatArray  # the level of |g| at which the margin is drawn; 0 for none
-    band_sentence: str
+    band_is: tuple[str, str]  # what that level is, in a word and in a sentence
     before: FloatArray  # z of the example that caused the update; NaN where there is none, or where it is not known
     after: FloatArray
     written: list[str]  # the update in numbers, w + y·x; empty where it is not known, or has too many of them
@@ -253,8 +254,7 @@ def make_film(
         best_objective=least_so_far(recording.history, "objective")[kept],
         best_errors=least_so_far(recording.history, "zero_one")[kept],
         **_sides(recording, iterates, shown),
-        band_sentence="Dotted: the margin, "
-        + ("g = ±1." if problem.loss.margin else "through the nearest example, once all are on their own side."),
+        band_is=_band_in_words(problem.loss),
         before=before,
         after=after,
         written=_written(recording, records, before) if writes else [""] * len(records),
@@ -268,6 +268,15 @@ def make_film(
     )
 
 
+def _band_in_words(loss: Loss) -> tuple[str, str]:
+    """Say what the dotted lines are, for this loss."""
+    if loss.margin:
+        return "margin", "Dotted: the margin, g = ±1."
+    if loss.is_likelihood:
+        return "g = ±1", "Dotted: g = ±1, where one of the classes has a probability of 1/(1 + 1/e) = 73 %."
+    return "margin", "Dotted: the margin, through the nearest example, once all are on their own side."
+
+
 def _sides(recording: Recording, iterates: Sequence[Any], shown: IntArray) -> dict[str, Any]:
     """Return for each iterate which examples are wrong, how many are on the plane and right, and the margin's band."""
     problem = recording.problem
@@ -277,7 +286,7 @@ def _sides(recording: Recording, iterates: Sequence[Any], shown: IntArray) -> di
         z = problem.agreements(w, b)
         wrong[k] = z[shown] <= 0
         on_plane[k], right[k] = (z == 0).sum(), ((z > 0) | ((z == 0) & (problem.y < 0))).sum()
-        band[k] = 1.0 if problem.loss.margin else max(0.0, float(z.min()))
+        band[k] = 1.0 if problem.loss.margin or problem.loss.is_likelihood else max(0.0, float(z.min()))
     return dict(wrong=wrong, on_plane=on_plane, right=right, band=band)
 
 
@@ -412,9 +421,9 @@ def _bound(recording: Recording) -> Bound | None:
 def _facts(recording: Recording) -> list[tuple[str, str]]:
     problem, result, model = recording.problem, recording.result, recording.model
     ended = "stopped by the limit on recorded steps" if recording.cut_short else _ended(result)
-    gap = float(getattr(model, "dual_gap_", np.inf))
+    gap = getattr(getattr(model, "certificate_", None), "certain_gap", getattr(model, "dual_gap_", np.inf))
     if result.converged and result.proof is not None and np.isfinite(gap):
-        ended = f"proven to be within {max(gap, 0.0):.1e} of the optimum, relative to the objective"
+        ended = f"proven to be within {gap:.1e} of the optimum, relative to the objective"
     order = _order(model)
     solver = recording.history.solver
     method = METHODS.get(solver, solver.replace("_", " ")) or type(model).__name__
@@ -445,12 +454,18 @@ def _draws(recording: Recording) -> int:
     return min(n, round(last.step / last.passes)) if _order(recording.model) == "random" and last.passes > 0 else n
 
 
+def _where_cut(recording: Recording) -> str:
+    """Return after how many steps a fit was stopped, which are more than were recorded where some change nothing."""
+    step, limit = recording.history.records[-1].step, recording.limit
+    return f"after {limit:,} steps" if step <= limit else f"at step {step:,}, when {limit:,} steps were recorded"
+
+
 def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
     """Say what is not there."""
     history, n = recording.history, recording.problem.rows.n
     notes = [] if recording.result.advice else [_rows_from_one(recording, words) for words in recording.warnings]
     if recording.cut_short:
-        notes.append(f"The fit was stopped after {recording.limit:,} steps; by itself it would go on.")
+        notes.append(f"The fit was stopped {_where_cut(recording)}; by itself it would go on.")
     if getattr(recording.model, "keep", "") in ("average", "vote"):
         notes.append("The plane that the fit reports is the mean of all planes, and none of those drawn here.")
     stride = history.stride * (int(np.ceil((len(history) - 1) / max(1, frames - 1))) if frames < len(history) else 1)

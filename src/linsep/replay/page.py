@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, IntArray
-from .._words import most_mistakes
+from .._common.types import BoolArray, IntArray
+from .._common.words import most_mistakes
 from ..palette import custom_properties, picture_roles
 from .film import Film
 
@@ -58,7 +58,8 @@ def payload(film: Film) -> dict[str, Any]:
         "picture": {
             "kind": scene.kind,
             "names": list(scene.names),
-            "sentence": f"{scene.sentence} {film.band_sentence}",
+            "sentence": f"{scene.sentence} {film.band_is[1]}",
+            "dotted": film.band_is[0],
             "u": rounded(scene.u),
             "v": rounded(scene.v),
             "basis": None if scene.basis is None else [rounded(part.ravel()) for part in scene.basis],

@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from .._complaints import complaints
-from .._types import FloatArray, IntArray
-from .._words import listed
+from .._common.complaints import complaints
+from .._common.types import FloatArray, IntArray
+from .._common.words import listed
 from ..estimators import LinearClassifier
 from ..estimators._base import LinearEstimator
 from ..estimators._specification import solved_by

@@ -164,7 +164,7 @@ function legendOf(film) {
     ["mistake (hollow)", pen => { marker(pen, 7, 8, 0, 1, 4); marker(pen, 19, 8, 1, 1, 4); }],
     ["causes the update", pen => ring(pen, 13, 8, 6, { color: "cause", width: 3 })],
     ["plane now", line(STYLES.now)],
-    ["margin", line(STYLES.margin)],
+    [film.picture.dotted, line(STYLES.margin)],
     ["one frame before", line(STYLES.before)],
     [`best so far (${film.best_by})`, line({ ...STYLES.best, dash: [7, 4] })],
   ].filter(([name]) => name !== "causes the update" || film.frames.cause.some(k => k >= 0))

@@ -17,7 +17,7 @@ from typing import Any
 
 from numpy.typing import ArrayLike
 
-from .._atomic_file import write_atomically
+from .._common.atomic_file import write_atomically
 from .content import Content, compute, render
 
 __all__ = ["Content", "compute", "render", "write_report"]

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .._types import FloatArray, IntArray
-from .._words import listed, many, told_apart
+from .._common.types import FloatArray, IntArray
+from .._common.words import listed, many, told_apart
 from ..analysis.evaluation import Evaluation, codes_of, evaluate
 from ..analysis.importance import Importance, importance
 from ..analysis.suspects import FileRows, Suspect, suspects

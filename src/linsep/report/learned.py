@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..estimators._calibration import slope_of
 from ..history import histories_of

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
-from .._words import cut
+from .._common.types import FloatArray, IntArray
+from .._common.words import cut
 from .markup import paragraph, section, text
 
 #: From the number of a row to its cells by name.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import IntArray
-from .._words import phrase
+from .._common.types import IntArray
+from .._common.words import phrase
 from ..certificates.outcome import in_words
 from ..certificates.verify import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray, IntArray
-from .._words import many
+from .._common.types import FloatArray, IntArray
+from .._common.words import many
 from ..analysis.agreement import agreements, edges_around_zero
 from ..analysis.evaluation import TITLES, Evaluation, Measure, codes_of, decide
 from ..analysis.reliability import Bin, Reliability

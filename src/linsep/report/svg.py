@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import BoolArray, FloatArray
-from .._words import cut
+from .._common.types import BoolArray, FloatArray
+from .._common.words import cut
 from .markup import text
 
 #: What a path is wide before it is stretched, and what a chart is high, in pixels.

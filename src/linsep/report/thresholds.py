@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import BoolArray, FloatArray, IntArray
-from .._words import cut
+from .._common.types import BoolArray, FloatArray, IntArray
+from .._common.words import cut
 from ..analysis.evaluation import Evaluation
 from ..estimators._calibration import Isotonic, Sigmoid, map_of
 from ..selection.thresholds import Aim, Counts, in_words

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_choice
-from .._types import BoolArray, FloatArray
+from .._common.checks import check_choice
+from .._common.types import BoolArray, FloatArray
 from ..estimators import LogisticRegression
 from ..estimators._calibration import METHODS, Calibration, Isotonic, Sigmoid, log_odds_of_softmax
 from ..estimators._fitting import posed

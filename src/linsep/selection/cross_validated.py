@@ -10,16 +10,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn import get_config
-from sklearn.metrics import get_scorer
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import check_is_fitted
 
-from .._checks import check_choice
-from .._frames import frame_of
-from .._types import FloatArray, IntArray
-from .._words import shown
+from .._common.checks import check_choice
+from .._common.frames import frame_of
+from .._common.types import FloatArray, IntArray
+from .._common.words import shown
 from ..certificates.case import Case
+from ..certificates.counted_mistakes import costs_of_two, counts_mistakes
 from ..certificates.held_out import Fold
 from ..certificates.kinds.choice import partition
 from ..certificates.training_data import TrainingData
@@ -27,6 +27,7 @@ from ..estimators._certified import CertifiedEstimator
 from ..estimators._fitting import posed
 from .folds import Folds, Planes, check_folds, grid_of, knows_groups
 from .proven import Proven, Search, allowance
+from .scores import scorer_named
 
 
 class CrossValidated(CertifiedEstimator):
@@ -122,19 +123,27 @@ class CrossValidated(CertifiedEstimator):
                 f"prove={shown(self.prove)} must be True, False, or how many times the work of plain cross-validation "
                 "it may take"
             )
-        if self.prove and self.scoring not in (None, "accuracy", "balanced_accuracy"):
+        if self.prove and not (self.scoring is None or counts_mistakes(self.scoring)):
             raise ValueError(f"prove=True counts mistakes; with scoring={shown(self.scoring)} there is no bound")
         if self.prove and self.rule != "best":
             raise ValueError("prove=True bounds the fewest mistakes, and chooses by them; use rule='best'")
         if self.prove and np.isinf(grid_of(self.Cs)).any():
             raise ValueError(f"prove=True is for an interval of C, and Cs={shown(self.Cs)} has an infinite one")
+        if self.prove and len(grid_of(self.Cs)) < 2:
+            raise ValueError(
+                f"prove=True is for an interval of C, and Cs={shown(self.Cs)} is one value; give both ends"
+            )
 
     def _check_provable(self, classes: NDArray[Any], ratios: list[float]) -> None:
         if self.prove and (len(classes) != 2 or 1.0 in ratios):
             raise ValueError("prove=True is for two classes, and for a penalty with a share of L2")
+        if costs_of_two(self.scoring) is not None and len(classes) != 2:
+            raise ValueError(f"scoring={shown(self.scoring)} is for two classes, and here are {len(classes)}")
 
-    def _scorer(self) -> Any:
-        return get_scorer("accuracy" if self.scoring is None else self.scoring)
+    def _scorer(self, classes: Any = None) -> Any:
+        """Return what scores a model; costs ask for the classes, of which it may know those of a fit."""
+        classes = getattr(self, "classes_", (0, 1)) if classes is None else classes
+        return scorer_named(self.scoring, classes[1])
 
     def _routed(self, sample_weight: Any, params: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return what goes to the splitter, and what to the scorer."""

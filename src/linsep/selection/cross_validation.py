@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._checks import check_choice
+from .._common.checks import check_choice
 from ..estimators import LinearSVC, LogisticRegression
 from ..estimators._specification import penalty_of
 from ..penalties import Penalty
@@ -35,7 +35,8 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     penalty : {"l2", "l1", "elasticnet"}, optional
         scikit-learn's older way to say `l1_ratios`.
     scoring : str, scorer or None
-        By default the accuracy.
+        By default the accuracy. ``"costs=1:5"``: of two classes, what a false alarm (the second said of the first) and
+        a miss cost, as little as possible.
     refit : bool, default=True
         Whether to learn from all examples with the choice; otherwise the planes of the folds are averaged.
     multi_class : {"softmax", "ovr"}, default="softmax"
@@ -43,10 +44,10 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     rule : {"best", "1se"}, default="best"
         The best mean score, or the smallest C within one standard error of it.
     prove : bool or float, default=False
-        Whether to bound the mistakes of every C from the smallest to the largest of `Cs` (accuracy, balanced accuracy;
-        two classes): ``proof_`` says how many no C makes fewer than, and the choice is the best one found on the way.
-        It ends within 1 mistake in 1,000 rows, after 10 times the work of plain cross-validation (a number: so many
-        times; ``np.inf``: 100,000 fits and cells) or with Ctrl-C; ``proof_`` then says what is proven by then.
+        Whether to bound the mistakes of every C from the smallest to the largest of `Cs` (accuracy, balanced accuracy,
+        costs; two classes): ``proof_`` says how many no C makes fewer than, and the choice is the best one found on the
+        way. It ends within 1 mistake in 1,000 rows, after 10 times the work of plain cross-validation (a number: so
+        many times; ``np.inf``: 100,000 fits and cells) or with Ctrl-C; ``proof_`` then says what is proven by then.
     use_legacy_attributes : bool, default=False
         Whether ``C_``, ``scores_``, … are by class, as in scikit-learn up to 1.9.
 

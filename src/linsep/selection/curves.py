@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..certificates.stops import Point, Stops
 from ..objective.duality import weights
 from ..objective.objective import Objective

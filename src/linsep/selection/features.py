@@ -25,10 +25,10 @@ from numpy.typing import ArrayLike
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
-from .._checks import check_count
-from .._frames import frame_of
-from .._types import FloatArray, IntArray
-from .._words import many, phrase, shown
+from .._common.checks import check_count
+from .._common.frames import frame_of
+from .._common.types import FloatArray, IntArray
+from .._common.words import many, phrase, shown
 from ..estimators import LogisticRegression
 from ..estimators._fitting import posed
 from ..objective.examples import InMemory

@@ -18,10 +18,11 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.parallel import Parallel, delayed
 
+from .._common.types import FloatArray
+from .._common.words import shown
 from .._core import Rows, one_thread
-from .._types import FloatArray
-from .._words import shown
-from ..certificates.held_out import Fold, costs
+from ..certificates.counted_mistakes import costs, counts_mistakes
+from ..certificates.held_out import Fold
 from . import in_step
 from .curves import along, first, suits
 from .tracks import Track
@@ -40,11 +41,16 @@ def grid_of(Cs: Any) -> FloatArray:
     >>> grid_of(3), grid_of([1, 0.1])
     (array([1.e-04, 1.e+00, 1.e+04]), array([0.1, 1. ]))
     """
-    if isinstance(Cs, Integral) and not isinstance(Cs, bool):
+    if isinstance(Cs, bool | np.bool_):
+        raise ValueError(f"Cs={shown(Cs)} must be numbers: the values of C to try, or how many")
+    if isinstance(Cs, Integral):
         if Cs < 1:
             raise ValueError(f"Cs={shown(Cs)} must be at least 1: how many values of C to try, or these values")
         return np.geomspace(*RANGE, int(Cs))
-    grid = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
+    try:
+        grid = np.unique(np.asarray(Cs, dtype=np.float64).ravel())
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Cs={shown(Cs)} must be numbers: the values of C to try, or how many") from error
     if not len(grid) or not (grid > 0).all():
         raise ValueError(f"Cs={shown(Cs)} must be positive numbers: the values of C to try")
     return grid
@@ -114,7 +120,7 @@ class Folds:
         self, owner: Any, examples: Any, classes: Any, labels: Any, params: Any, grid: Any, ratios: Any
     ) -> None:
         self.owner, self.examples, self.classes, self.labels = owner, examples, classes, labels
-        self.params, self.grid, self.ratios, self.scorer = params, grid, ratios, owner._scorer()
+        self.params, self.grid, self.ratios, self.scorer = params, grid, ratios, owner._scorer(classes)
         self.seed, self.tol = seed_of(owner.random_state), LOOSER * owner.tol
         #: What makes the columns fit for solvers, for all folds at once; equal rows are merged fold by fold.
         self.chain: list[Any] = []
@@ -183,9 +189,8 @@ class Folds:
     def held_out(self, track: Track, test: Any, *, merged: bool = True) -> Fold:
         """Return a fold to be solved along C, in the form that a solver wants: with equal rows `merged` or not."""
         codes, weight = self.examples.codes[test], self.examples.weight
-        cost = costs(
-            codes, None if weight is None else weight[test], balanced=self.owner.scoring == "balanced_accuracy"
-        )
+        score = self.owner.scoring if counts_mistakes(self.owner.scoring) else None
+        cost = costs(codes, None if weight is None else weight[test], score)
         objective = track.objectives[0]
         if self.in_best_form and merged:
             form, chain = track.best_form()

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
 from .._core import Rows, mixed_values
-from .._types import FloatArray, IntArray
 from ..certificates.held_out import Fold
 from ..objective.duality import class_scales
 from ..solvers import Start

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
-from .._types import BoolArray, FloatArray, IntArray
+from .._common.types import BoolArray, FloatArray, IntArray
 from ..estimators import support_left_out
 from ..estimators._fitting import posed
 

@@ -18,10 +18,10 @@ from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 from sklearn.exceptions import ConvergenceWarning
 
-from .._checks import check_count
-from .._frames import frame_of
-from .._types import BoolArray, FloatArray
-from .._words import shown
+from .._common.checks import check_count
+from .._common.frames import frame_of
+from .._common.types import BoolArray, FloatArray
+from .._common.words import shown
 from ..arithmetic.enclosure import Interval
 from ..certificates.gap.certificate import Certificates
 from ..certificates.outcome import Verification
@@ -262,6 +262,7 @@ class _Walk:
         self.estimator, self.examples, self.classes = estimator, examples, classes
         self.tol, self.most, self.progress, self.fits = tol, most, progress, 0
         self.warm = {"warm_start": True} if "warm_start" in estimator.get_params() else {}
+        self.own = {"tol": OWN * tol} if "tol" in estimator.get_params() else {}  # a solution in closed form has none
         estimator.classes_, self.names = classes, estimator._feature_names()
         self.objectives = estimator._objectives(examples, estimator._class_weights(examples, classes))
         if isinstance(self.objectives[0].head, CrammerSinger):
@@ -323,14 +324,16 @@ class _Walk:
         return middle
 
     def _fitted(self, start: _Step, C: float) -> _Step:
-        model = copy.copy(start.model or self.estimator).set_params(C=C, tol=OWN * self.tol, **self.warm)
+        model = copy.copy(start.model or self.estimator).set_params(C=C, **self.own, **self.warm)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # what is not proven is looked at by whoever asks
             model.fit_examples(self.examples, self.classes, names=self.names)
         self.fits += 1
+        certificate, penalty = getattr(model, "certificate_", None), model._penalty()
+        if certificate is None:
+            raise ValueError(f"{type(model).__name__} proves nothing of its fits, so that no path of it is certified")
         if self.progress is not None:
             self.progress(C, self.fits)
-        certificate, penalty = model.certificate_, model._penalty()
         each = certificate if isinstance(certificate, Certificates) else [certificate]
         knots = []
         for one in each:
@@ -340,11 +343,17 @@ class _Walk:
 
 
 def _between(low: _Step, high: _Step) -> tuple[float, float]:
-    """Return the C where the next model takes over, and the largest gap that is left between the two."""
+    """Return the C where the next model takes over, and the largest gap that is left between the two.
+
+    Of several planes it is where one of them crosses over, or in the middle of those places: one that all but stays
+    where it is has no say in what the others need.
+    """
     pairs = list(zip(low.knots, high.knots, strict=True))
-    border = float(np.exp(np.mean([np.log(max(crossing(*pair), 1e-300)) for pair in pairs])))
-    border = min(max(border, low.C), high.C)
-    return border, max(max(gaps_between(*pair, border)) for pair in pairs)
+    places = [max(crossing(*pair), 1e-300) for pair in pairs]
+    borders = [min(max(C, low.C), high.C) for C in dict.fromkeys([float(np.exp(np.mean(np.log(places)))), *places])]
+    gaps = [max(max(gaps_between(*pair, border)) for pair in pairs) for border in borders]
+    best = int(np.argmin(gaps))
+    return borders[best], gaps[best]
 
 
 def null_intercept(objective: Objective) -> FloatArray:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
-from .._words import many
+from .._common.types import FloatArray, IntArray
+from .._common.words import many
 from ..certificates.case import Case
 from ..certificates.enclosed_fold import AT_ONCE, Cell, bounded, lowest, split
 from ..certificates.held_out import NARROW, Count, Fold
@@ -41,6 +41,8 @@ LAST = 1e-12
 #: How many times the work of plain cross-validation, in fits and cells, a proof may take unless more is asked for:
 #: where a row stays on the plane no work would do. Of few fits, so many are meant at the least.
 EFFORT, LEAST = 10.0, 100
+#: Cells beyond twice those of the search, by which what a check will prove is tried first, and where it has to do.
+FEW, MANY = 100, 1000
 
 
 @dataclass(frozen=True)
@@ -96,7 +98,7 @@ class Search:
 
     def __init__(self, folds: list[Fold], *, seed: int = 0) -> None:
         self.folds, self.seed, self.fits, self.cells = folds, seed, 0, 0
-        self._best = math.inf, math.inf  # mistakes, and at which C
+        self._best, self._slack = (math.inf, math.inf), 0.0  # mistakes, and at which C
         self._asked: dict[tuple[int, float], float] = {}  # to which gap stops in tubes were solved
         self._solved_near: set[tuple[int, float]] = set()
         self._places: list[float] = []
@@ -119,7 +121,7 @@ class Search:
 
         After so many cells and fits at the `most`, or with Ctrl-C, they are those that are known by then.
         """
-        Cs = np.unique(np.asarray(Cs, dtype=np.float64))
+        self._slack, Cs = slack, np.unique(np.asarray(Cs, dtype=np.float64))
         for fold in self.folds:
             for C in Cs:
                 if not (fold.has(C) or (fold.in_best_form and fold.reaches(C))):  # else it is interpolated
@@ -130,15 +132,21 @@ class Search:
                 break
             self._confirm(float(C))
         self._places = sorted({*Cs.tolist(), *(stop.C for fold in self.folds for stop in fold.stops)})
-        heap = self._bounded(list(pairwise(Cs.tolist())), [[None] * len(self.folds)] * (len(Cs) - 1))
-        heapify(heap)
-        bound = self._refined(heap, slack, min(most, MOST_CELLS // 4), progress)
+        bound = self._lowest(Cs, slack, most, progress)
         at = self._best[1]
         for fold in self.folds:
             if fold.count_at(at).open:
                 self.solve(fold, at, LAST)
         best = self._mistakes(at)
         return Proven(at, best, max(min(best, bound), 0.0), float(Cs[0]), float(Cs[-1]), self.cells, self.fits)
+
+    def _lowest(
+        self, Cs: FloatArray, slack: float, most: float, progress: Callable[[float, float], None] | None = None
+    ) -> float:
+        """Return how few mistakes any C makes, by cells of which so many at the most are looked at."""
+        heap = self._bounded(list(pairwise(Cs.tolist())), [[None] * len(self.folds)] * (len(Cs) - 1))
+        heapify(heap)
+        return self._refined(heap, slack, min(most, MOST_CELLS // 4), progress)
 
     def _refined(
         self, heap: list[Cell], slack: float, most: float, progress: Callable[[float, float], None] | None
@@ -182,6 +190,9 @@ class Search:
     ) -> Choice:
         """Return what a check needs to prove it again, and what it will prove.
 
+        A check has all stops at once. Of those that came late some may tell a cell worse than those before had: then
+        the search goes over all cells once more, with what there is now.
+
         Parameters
         ----------
         held_out : array or None
@@ -191,12 +202,25 @@ class Search:
         **stored
             Whether folds are ``encoded`` by their own rows; ``planes``, of the stops of a fold on rows as given.
         """
+        first = self._shown(found, grid, score, held_out, case, 2 * found.cells + FEW, **stored)
+        if first.left_out or first.claimed.bound >= found.bound - self._slack:
+            return first
+        work = self.cells + self.fits
+        bound = self._lowest(np.unique(np.asarray(grid, dtype=np.float64)), self._slack, 2 * work)
+        again = replace(found, bound=max(min(found.mistakes, bound), 0.0))
+        second = self._shown(again, grid, score, held_out, case, 2 * found.cells + MANY, **stored)
+        return max(first, second, key=lambda one: one.claimed.bound)
+
+    def _shown(
+        self, found: Proven, grid: Any, score: str, held_out: IntArray | None, case: Case, cells: int, **stored: Any
+    ) -> Choice:
+        """Return the proof that the stops give, by so many cells at the most."""
         planes = stored.pop("planes", _planes)
         claimed = Claimed(found.C, found.mistakes, found.bound, tuple(map(float, grid)), score, **stored)
         folds = [stored_fold([stop.C for stop in one.stops], planes(one), _dual_points(one)) for one in self.folds]
         if held_out is None:
             return Choice(claimed, np.empty(0, dtype=np.int64), (), "its folds do not hold out each row once")
-        return prove(case, claimed, held_out, folds, 2 * found.cells + 1000)
+        return prove(case, claimed, held_out, folds, cells)
 
     def _place(self, C: float) -> float:
         """Return C, or one next to it that stands for a stop or the end of a cell already: stops are to be apart."""

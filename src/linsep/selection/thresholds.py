@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from .. import _reading as reading
-from .._types import BoolArray, FloatArray
-from .._words import listed
+from .._common import reading
+from .._common.types import BoolArray, FloatArray
+from .._common.words import listed
 from .out_of_fold import OutOfFold, rates_of, score_rows
 
 #: How many points are kept of the curve that a threshold was chosen on.
@@ -288,7 +288,7 @@ def check_told(told: Any, classes: Iterable[Any]) -> None:
     >>> check_told({"threshold": 0.5}, ["no", "yes"])
     Traceback (most recent call last):
     ...
-    linsep._reading.MissingError: it lacks 'aim': not what linsep wrote
+    linsep._common.reading.MissingError: it lacks 'aim': not what linsep wrote
     """
     Aim.parse(reading.text(told, "aim")).about(classes)
     for name in ("threshold", "spread"):

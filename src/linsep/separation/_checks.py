@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._reading import ClaimError
-from .._types import FloatArray, IntArray
+from .._common.reading import ClaimError
+from .._common.types import FloatArray, IntArray
 from ..arithmetic.exact import (
     Check,
     Clock,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import IntArray
+from .._common.types import IntArray
 from ..arithmetic.exact_input import exact_matrix
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg
 
+from .._common.types import FloatArray
 from .._core import Rows, is_sparse
-from .._types import FloatArray
 from ..arithmetic.enclosure import Interval
 from ..arithmetic.exact import Clock
 from ..losses import Logistic

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from .._common.reading import ClaimError
+from .._common.types import FloatArray, IntArray
 from .._core import Rows, is_sparse
-from .._reading import ClaimError
-from .._types import FloatArray, IntArray
 from ..arithmetic import rational
 from ..arithmetic.exact import Check, Clock, sides
 from ..geometry import augment

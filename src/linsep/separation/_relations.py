@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
 from .._core import is_sparse
-from .._types import FloatArray, IntArray
 from ..arithmetic import rational
 from ..arithmetic.exact import Dependencies, depends
 from ._question import Plane, Question, WholeRows

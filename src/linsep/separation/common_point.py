@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
 from .._core import is_sparse
-from .._types import FloatArray, IntArray
 from ..arithmetic.exact import Clock
 
 NEWTON = 30  # steps at the most; a maximum that is not reached by then is probably none

@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _reading as reading
-from .._reading import ClaimError
-from .._types import FloatArray
-from .._words import combination, phrase, quoted
+from .._common import reading
+from .._common.reading import ClaimError
+from .._common.types import FloatArray
+from .._common.words import combination, phrase, quoted
 from ..arithmetic.exact import Check, Clock, Dependencies, check_cone, check_rank
 from ._limit import NEAR, enclosed_supremum
 from ._question import CountedRows, held

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from .._common.types import FloatArray, IntArray
 from .._core import is_sparse
-from .._types import FloatArray, IntArray
 from ..arithmetic import rational
 from ..arithmetic.exact import Clock, ProofTimeoutError, sides
 from ..geometry import augment

@@ -13,8 +13,8 @@ import numpy as np
 from scipy import sparse
 
 from .. import losses
+from .._common.types import BoolArray, FloatArray, IntArray
 from .._core import Rows, is_sparse
-from .._types import BoolArray, FloatArray, IntArray
 from ..arithmetic.exact import Clock
 from ..geometry import augment
 

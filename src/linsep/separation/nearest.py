@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from .._common.types import BoolArray, FloatArray, IntArray
 from .._core import Rows, is_sparse
-from .._types import BoolArray, FloatArray, IntArray
 
 #: Hulls nearer than this share of the longest row are looked at by other means: floats do not tell.
 TOUCHING = 1e-9

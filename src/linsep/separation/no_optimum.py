@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from .._types import IntArray
-from .._words import phrase
+from .._common.types import IntArray
+from .._common.words import phrase
 from ..arithmetic.exact import Clock, Dependencies, ProofTimeoutError
 from ._input import matrix_of
 from ._question import CountedRows

@@ -11,10 +11,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .. import _reading as reading
-from .._html import card
-from .._types import FloatArray
-from .._words import phrase
+from .._common import reading
+from .._common.html import card
+from .._common.types import FloatArray
+from .._common.words import phrase
 from ..arithmetic.exact import Check, Clock, Dependencies
 from ._checks import verify
 

@@ -24,8 +24,8 @@ from typing import Any
 
 import numpy as np
 
+from .._common.types import FloatArray, IntArray
 from .._core import Rows, is_sparse
-from .._types import FloatArray, IntArray
 from ..arithmetic import rational
 from ..arithmetic.exact import Dependencies, ProofTimeoutError
 from . import _outcome as outcome

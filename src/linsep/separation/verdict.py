@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 from ..arithmetic.exact import Clock, ProofTimeoutError, check_plane
 from ._input import columns_of, counted_rows, matrix_of
 from ._outcome import separable

@@ -5,7 +5,7 @@ A solver is an immutable record with ``solve(problem, *, start, seed, observer) 
 
 from __future__ import annotations
 
-from .._checks import check_choice, check_count
+from .._common.checks import check_choice, check_count
 from ..certificates.mistakes.bound import MistakeBound
 from .choice import SOLVERS, Automatic, automatic, get
 from .contract import Solver, check_needs, helped_by, serves
@@ -19,7 +19,7 @@ from .newton.least_squares import LeastSquares
 from .newton.newton import Newton
 from .newton.proximal import ProximalNewton
 from .result import STOPPED_BY_OBSERVER, Result, Start, Votes
-from .zero_one.search import ZeroOne, ZeroOneResult
+from .zero_one.solver import ZeroOne, ZeroOneResult
 
 __all__ = [
     "ASKED_FOR",

@@ -18,7 +18,7 @@ from .newton.newton import Newton
 from .newton.preconditioner import FACTORED
 from .newton.proximal import ProximalNewton
 from .result import Observer, Result, Start
-from .zero_one.search import ZeroOne
+from .zero_one.solver import ZeroOne
 
 SOLVERS: dict[str, Any] = {
     kind.name: kind

@@ -12,8 +12,8 @@ from threading import Event
 from typing import Any
 
 from .. import _core
+from .._common.types import FloatArray
 from .._core import helpers
-from .._types import FloatArray
 from ..certificates.gap.rounding import rounding
 from ..objective.duality import share
 from ..objective.objective import Objective

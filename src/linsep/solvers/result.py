@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..arithmetic.enclosure import Interval
 from ..arithmetic.redundancy import Redundancy
 from ..history import History
 from ..objective.duality import Bound
-from ..separation.verdict import Separability
+
+if TYPE_CHECKING:
+    from ..separation.verdict import Separability
 
 #: Hears of an iteration: its number, the point [w, b], the objective; True ends the run.
 Observer = Callable[[int, FloatArray, float], bool]

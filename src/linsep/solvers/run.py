@@ -15,8 +15,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from .. import stopping
-from .._checks import check_count
-from .._types import FloatArray
+from .._common.checks import check_count
+from .._common.types import FloatArray
 from ..history import History, Record
 from ..objective.duality import Bound
 from ..objective.objective import Objective

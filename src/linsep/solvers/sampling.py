@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..objective.examples import Block, gather
 from ..objective.objective import Objective
 
-__all__ = ["both_classes", "draw", "gather", "on_sample", "sample", "sample_objective", "sample_size"]
+__all__ = ["both_classes", "draw", "gather", "knows", "on_sample", "sample", "sample_objective", "sample_size"]
 
 
 def both_classes(y: FloatArray, weight: FloatArray | None) -> bool:
@@ -40,22 +40,34 @@ def sample(problem: Objective, size: int, rng: np.random.Generator) -> Objective
     return problem.chosen(chosen, weight) if _all_present(problem, found) else None
 
 
-def sample_objective(problem: Objective, seed: int, least: int = 0) -> Objective | None:
+def sample_objective(problem: Objective, seed: int, least: int = 0, trust: float | None = None) -> Objective | None:
     """Return the objective on a sample of examples that are elsewhere; None where it says nothing of them.
 
-    The sample counts as much as all examples. `least`: how many to take where nobody has said how many it may have.
+    The sample counts as much as all examples, or, if told how far to trust it, so many times as much as its own: the
+    penalty then keeps the weights of features small that it has hardly seen. `least`: how many to take where nobody
+    has said how many it may have.
     """
     block = problem.examples.sample(seed, weighted=True)
     if block is None and least:
         block = gather(problem.examples, least, np.random.default_rng(seed), weighted=True)
-    return None if block is None else on_sample(problem, block)
+    return None if block is None else on_sample(problem, block, trust)
 
 
-def on_sample(problem: Objective, block: Block) -> Objective | None:
-    """Return the objective on a sample, which counts as much as all examples; None where that lacks a class."""
+def knows(part: Objective, often: int) -> bool:
+    """Whether a sample has seen every feature so often, in effect, and in the rarest class as well."""
+    found = np.bincount(part.codes, part.sample_weight, len(part.examples.counts))
+    rarest = float(found.min() * len(found) / found.sum())
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not known
+        return bool(part.rows.shows().min() * rarest >= often)
+
+
+def on_sample(problem: Objective, block: Block, trust: float | None = None) -> Objective | None:
+    """Return the objective on a sample that counts as `sample_objective` says; None where that lacks a class."""
     if not _all_present(problem, np.bincount(block.codes, minlength=len(problem.examples.counts))):
         return None
-    return problem.on(block, None if block.weight is not None else problem.C * problem.n / len(block.codes))
+    share = len(block.codes) / problem.n
+    counted = 1.0 if block.weight is not None else 1.0 / share
+    return problem.on(block, problem.C * counted * (1.0 if trust is None else trust * share))
 
 
 def _all_present(problem: Objective, weights: FloatArray | IntArray) -> bool:

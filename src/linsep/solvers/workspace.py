@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from .._types import FloatArray
+from .._common.types import FloatArray
 
 
 class Vector(Protocol):

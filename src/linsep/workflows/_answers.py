@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
-from .._types import IntArray
+from .._common.types import IntArray
 
 
 class Answers(ClassifierMixin, BaseEstimator):

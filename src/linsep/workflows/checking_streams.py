@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import BoolArray, FloatArray
-from .._words import many
+from .._common.types import BoolArray, FloatArray
+from .._common.words import many
 from ..arithmetic.blocked import BlockedMatrix
 from ..certificates.outcome import ClaimError, Verification
 from ..certificates.training_data import codes_of

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._types import FloatArray
-from .._words import many
+from .._common.types import FloatArray
+from .._common.words import many
 from ..data.encoding import MatrixEncoding
 from ..data.sources import DataError
 from ..objective.examples import Block
@@ -57,10 +57,21 @@ class Asked:
             raise DataError(f"--rule {self.rule} is not known; use best, or 1se for one standard error")
         if self.folds < 2:
             raise DataError(f"--folds {self.folds} is too few: with 2 or more, each is held out once")
-        if self.prove and (self.score not in ("accuracy", "balanced_accuracy") or self.rule != "best"):
+        counts = self.counts_mistakes
+        if self.prove and (not counts or self.rule != "best"):
             raise DataError(
-                "--prove bounds mistakes: leave --score at accuracy or balanced_accuracy, and --rule at best"
+                "--prove bounds mistakes: --score accuracy, balanced_accuracy or costs=1:5, and leave --rule at best"
             )
+
+    @property
+    def counts_mistakes(self) -> bool:
+        """Whether the score is that of mistakes; raises for costs that are none."""
+        from ..certificates.counted_mistakes import counts_mistakes
+
+        try:
+            return counts_mistakes(self.score)
+        except ValueError as error:
+            raise DataError(f"--score {error}") from error
 
     @classmethod
     def of(
@@ -120,9 +131,10 @@ class Choice:
         curve = [{"C": C, "mean": float(m), "spread": float(s)} for C, m, s in zip(GRID, mean, spread, strict=True)]
         return cls(GRID[at], asked.score, asked.rule, folds, rows, curve, of)
 
-    def proven(self, proof: Proven, folds: list[Fold], certificate: Any) -> Choice:
-        """Return the choice that a proof makes, with its own place on the curve."""
-        scores = [1.0 - fold.mistakes(proof.C) / float(fold.weight.sum()) for fold in folds]
+    def proven(self, proof: Proven, folds: list[Fold], totals: list[float], certificate: Any) -> Choice:
+        """Return the choice that a proof makes, with its own place on the curve; `totals` are rows of each fold."""
+        costs = [fold.mistakes(proof.C) / total for fold, total in zip(folds, totals, strict=True)]
+        scores = -np.array(costs) if self.score.startswith("costs=") else 1.0 - np.array(costs)
         own = {"C": proof.C, "mean": float(np.mean(scores)), "spread": float(np.std(scores, ddof=1))}
         curve = sorted([*(one for one in self.curve if one["C"] != proof.C), own], key=lambda one: one["C"])
         return replace(self, C=proof.C, curve=curve, proof=certificate.claimed.summary, certificate=certificate)
@@ -152,10 +164,12 @@ class Choice:
         score = f"{name} {chosen['mean']:.4f} ± {chosen['spread']:.4f} between {self.folds} folds"
         bound = []
         if self.proof is not None:
+            from ..certificates.counted_mistakes import in_words
+
             made, (low, high) = many(self.proof["mistakes"], "mistake"), (self.proof["C_min"], self.proof["C_max"])
             bound += [
-                f"proven      the chosen C makes {made} in {self.folds} folds; no C between {low:g} and {high:g} makes "
-                f"fewer than {self.proof['bound']:g}"
+                f"proven      the chosen C makes {made}{in_words(self.score)} in {self.folds} folds; no C between "
+                f"{low:g} and {high:g} makes fewer than {self.proof['bound']:g}"
             ]
         return [
             *bound,
@@ -259,19 +273,26 @@ def class_of(name: str, classes: NDArray[Any]) -> str | None:
 
 def scorer_of(name: str, model: Any, classes: NDArray[Any]) -> Any:
     """Return a scorer; raise for one that is not known, or that asks what such a model or such classes have not."""
-    from sklearn.metrics import get_scorer, get_scorer_names
+    from sklearn.metrics import get_scorer_names
+
+    from ..certificates.counted_mistakes import costs_of_two
+    from ..selection.scores import scorer_named
 
     if "C" not in model.get_params():
         raise DataError("--C auto would be ignored: the perceptron has no penalty")
-    if name not in get_scorer_names():
+    own = costs_of_two(name)
+    if own is not None and len(classes) > 2:
+        raise DataError(f"--score {name} is of two classes, and here are {len(classes)}; use accuracy")
+    if own is None and name not in get_scorer_names():
         raise DataError(
-            f"--score {name} is not known; use accuracy, balanced_accuracy, f1_macro, roc_auc or neg_log_loss"
+            f"--score {name} is not known; use accuracy, balanced_accuracy, costs=1:5, f1_macro, roc_auc or "
+            "neg_log_loss"
         )
     if name in ("neg_log_loss", "neg_brier_score") and not hasattr(model, "predict_proba"):
         raise DataError(f"--score {name} needs probabilities; fit with --loss logistic, or take another score")
     if name in OF_A_CLASS and len(classes) > 2:
         raise DataError(f"--score {name} is of one of two classes, and here are {len(classes)}; use {name}_macro")
-    return get_scorer(name)
+    return scorer_named(name)
 
 
 def _scores(
@@ -293,11 +314,12 @@ def _scores(
 
 def _bounded(parts: tuple[Any, Any, Any], asked: Asked, X: Any, y: NDArray[Any], weight: Any) -> Fold:
     """Return a fold whose mistakes can be bounded for every C."""
-    from ..certificates.held_out import Fold, costs
+    from ..certificates.counted_mistakes import costs
+    from ..certificates.held_out import Fold
     from ..selection.tracks import Track
 
     codes = (y == parts[2][1]).astype(np.int64)
-    cost = costs(codes, weight, balanced=asked.score == "balanced_accuracy")
+    cost = costs(codes, weight, asked.score)
     return Fold(Track(*parts, 1.0).objectives[0], parts[0]._rows(X), np.where(codes == 1, 1.0, -1.0), cost)
 
 
@@ -322,4 +344,6 @@ def _proven(
     chosen.classes_ = np.unique(examples.y)
     case = Case(chosen, TrainingData(examples.X, examples.y, examples.weight), None, None, examples.split)
     held_out, encoded = partition(rows, len(examples.y)), not isinstance(examples.encoding, MatrixEncoding)
-    return choice.proven(found, folds, search.proof(found, GRID, asked.score, held_out, case, encoded=encoded))
+    totals = [float(len(test) if examples.weight is None else examples.weight[test].sum()) for _, test in rows]
+    proof = search.proof(found, GRID, asked.score, held_out, case, encoded=encoded)
+    return choice.proven(found, folds, totals, proof)

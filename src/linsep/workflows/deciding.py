@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import losses
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..data.sources import DataError
 from .choosing import Asked, _folds, folds_of
 from .preparation import Examples

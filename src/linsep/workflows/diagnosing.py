@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
+from .._common.words import phrase
 from ..analysis.diagnosis import Diagnosis, diagnose
+from ..analysis.suspects import NAMED, Suspect
 from ..data.encoding import MatrixEncoding
-from .preparation import Examples
+from ..data.encoding.column_types import ONE_VALUE
+from .preparation import Encoding, Examples
 
 
 def diagnosis(examples: Examples, time_limit: float) -> Diagnosis:
@@ -14,4 +19,14 @@ def diagnosis(examples: Examples, time_limit: float) -> Diagnosis:
     encoding = examples.encoding
     known = None if examples.frame is None or isinstance(encoding, MatrixEncoding) else examples.file_rows
     told: dict[str, Any] = dict(feature_names=encoding.names, sources=encoding.origins, file_rows=known)
-    return diagnose(examples.own_numbers(), examples.y, **told, numbers=examples.numbers, time_limit=time_limit)
+    found = diagnose(examples.own_numbers(), examples.y, **told, numbers=examples.numbers, time_limit=time_limit)
+    return replace(found, findings=[*_constant(encoding), *found.findings])
+
+
+def _constant(encoding: Encoding) -> Iterator[Suspect]:
+    """Yield columns of a table that have one value: an encoding has set them aside already."""
+    columns = () if isinstance(encoding, MatrixEncoding) else encoding.columns
+    if names := [column.name for column in columns if column.note == ONE_VALUE]:
+        have, they = ("has", "it is") if len(names) == 1 else ("have", "they are")
+        some = phrase([repr(name) for name in names], NAMED)
+        yield Suspect("constant", f"{some} {have} the same value in every row: {they} set aside", tuple(names))

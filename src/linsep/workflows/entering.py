@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from .._words import cut, many
+from .._common.words import cut, many
 from ..data.encoding import from_dict
 from ..data.sources import DataError
 from ..selection.path import Entering, regularization_path
@@ -28,7 +28,10 @@ def entering(found: Any, examples: Examples) -> list[Entering]:
         )
     rows = rows_of_fit(found, examples)
     check_rows_of_fit(found, rows, "--path")
-    path = regularization_path(rows.X, rows.y, found.model, C_max=statement.C, sample_weight=rows.weight)
+    try:
+        path = regularization_path(rows.X, rows.y, found.model, C_max=statement.C, sample_weight=rows.weight)
+    except RuntimeError as error:  # a proof for every C that takes too many fits, or none that floats can give
+        raise DataError(f"--path cannot be proven for these rows: {error}") from error
     return path.entering(from_dict(found.encoding).names)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
-from .._words import cut, many
+from .._common.types import FloatArray
+from .._common.words import cut, many
 from ..analysis.evaluation import Evaluation, Measure
 from ..analysis.reliability import Reliability
 from ..data.sources import DataError
@@ -41,10 +41,14 @@ def weights_of(examples: Examples, column: str | None) -> FloatArray | None:
     return weight
 
 
-def counted_once(weighing: Weighing) -> list[str]:
+def counted_once(of_fit: Weighing, here: Weighing) -> list[str]:
     """Say that rows to measure on count alike, where those of the fit did not."""
-    column = weighing.sample_weight
-    return [] if column is None else [f"each row counts once; evaluate --sample-weight {column!r} weighs as in the fit"]
+    if of_fit.sample_weight is not None:
+        return [f"each row counts once; evaluate --sample-weight {of_fit.sample_weight!r} weighs as in the fit"]
+    lacks = of_fit.weights is not None and here.weights is None
+    return (
+        [f"each row counts once: there is no column {of_fit.weights!r}, by which those of the fit did"] if lacks else []
+    )
 
 
 def evaluation_record(found: Evaluation) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .._types import FloatArray
-from .._words import in_a_line, listed, many, phrase, with_unit
+from .._common.types import FloatArray
+from .._common.words import in_a_line, listed, many, phrase, with_unit
 from ..analysis.importance import MEANING, Importance, odds_ratio, written
 from ..data.encoding import Scaled, from_dict
 from ..data.sources import DataError
@@ -140,8 +140,7 @@ def explanation_text(found: Any, top: int | None = 20) -> str:
 
 def _reference_lines(found: Any) -> list[str]:
     reference = Reference.of_model(found.encoding)
-    told = f"reference   {reference.in_words()}: coefficients of other levels are relative to these"
-    lines = [told] if reference.levels else []
+    lines = [reference.remark()] if reference.levels else []
     unknown = [name for name, kind in reference.estimates.items() if kind == "not determined"]
     if not reference.decided:
         lines.append(f"watch out   {UNDECIDED}")

@@ -7,7 +7,7 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from .._words import listed, many
+from .._common.words import listed, many
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, TableEncoding, spellings
 from ..data.encoding.values import strings
 

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import _reading as reading
-from .._types import BoolArray, IntArray
-from .._words import many, phrase
+from .._common import reading
+from .._common.types import BoolArray, IntArray
+from .._common.words import many, phrase
 from ..certificates.data_hash import data_hash, differs
 from ..certificates.outcome import Verification
 from ..data.encoding.counting import mixed
@@ -189,7 +189,7 @@ def split_of(found: Any) -> Split | None:
 def weighing_of(found: Any, target: str | None) -> Weighing:
     """Return how rows to measure a model on are read: as those of the fit, where its test rows may be among them."""
     if split_of(found) is None:
-        return Weighing.of_grouped(found.encoding, target)
+        return Weighing.of_others(found.encoding, target)
     return Weighing.of_model(found.encoding)
 
 

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from .._labels import positions
-from .._words import listed, phrase
+from .._common.labels import positions
+from .._common.words import listed, phrase
 from ..data.encoding import MatrixEncoding, spellings
 from ..data.encoding.notation import DECIMALS, as_numbers
 from ..data.readers import Matrix, Table

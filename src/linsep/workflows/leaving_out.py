@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from .._words import many
+from .._common.words import many
 from ..analysis.leave_one_out import LeaveOneOut, leave_one_out
 from ..data.sources import DataError
 from .holding_out import are_others, rows_of_fit

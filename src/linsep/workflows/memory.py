@@ -61,6 +61,9 @@ def give_back() -> None:
 class Budget:
     """What may be used of a limit, beside what Python and its libraries take already.
 
+    What they take is never the same twice, while blocks and samples, and with them the last digits of a fit, must be.
+    So the next power of two is set aside for them, if that leaves enough to work in: all shares follow from the limit.
+
     Attributes
     ----------
     limit, taken : int
@@ -70,7 +73,7 @@ class Budget:
     --------
     >>> budget = Budget(limit=512 * 10**6, taken=200 * 10**6)
     >>> budget.free // 10**6, budget.block // 10**6, budget.features
-    (288, 12, 1549)
+    (219, 9, 1352)
     """
 
     limit: int
@@ -101,7 +104,11 @@ class Budget:
     @property
     def free(self) -> int:
         """Bytes to work in."""
-        return self.limit - self.taken - SPARE
+        return max(LEAST, self.limit - self.limit_for(0))
+
+    def limit_for(self, room: int) -> int:
+        """Return the limit that leaves so many bytes to work in."""
+        return (1 << self.taken.bit_length()) + SPARE + room
 
     @property
     def block(self) -> int:
@@ -117,7 +124,3 @@ class Budget:
     def features(self) -> int:
         """How many features a matrix of all their products can have."""
         return int((0.4 * self.free / (8 * COPIES)) ** 0.5)
-
-    def enough_for(self, d: int) -> int:
-        """Return the limit that would do for a matrix of all products of d features."""
-        return self.taken + SPARE + int(8 * COPIES * (d + 1) ** 2 / 0.4)

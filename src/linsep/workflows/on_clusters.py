@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from .._types import FloatArray
-from .._words import many
+from .._common.types import FloatArray
+from .._common.words import many
 from ..analysis.importance import ImportanceSums
 from ..certificates.data_hash import PartHash, RowsHash, joined
 from ..certificates.outcome import Verification
@@ -314,6 +314,6 @@ class _Measure:
         X, rows, important = block.rows.X, RowsHash(), ImportanceSums(self.model.coef_, self.origins)
         hits = self.model.predict(X) == np.asarray(self.classes)[block.codes]
         rows.add(X)
-        important.add(X)
+        important.add(X, block.weight)
         right = float(hits.sum() if block.weight is None else block.weight @ hits)
         return Several((right, important, Pieces([PartHash.of(rows, self.classes, block.codes, block.weight)])))

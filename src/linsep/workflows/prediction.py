@@ -16,8 +16,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import csv, ipc, parquet
 
-from .._atomic_file import atomic_file
-from .._types import FloatArray
+from .._common.atomic_file import atomic_file
+from .._common.types import FloatArray
 from ..analysis.evaluation import decide
 from ..data.encoding import MatrixEncoding, TableEncoding, from_dict
 from ..data.naming import roles

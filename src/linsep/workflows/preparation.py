@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from .._common.labels import coded
+from .._common.types import BoolArray, FloatArray, IntArray
+from .._common.words import many, phrase
 from .._core import helpers
-from .._labels import coded
-from .._types import BoolArray, FloatArray, IntArray
-from .._words import many, phrase
 from ..data.csv_text import Header
 from ..data.encoding import Circumstances, MatrixEncoding, TableEncoding, is_number
 from ..data.encoding.column_types import ASKED_FOR, FEW_CODES, NAMES
@@ -309,7 +309,7 @@ def _while_loading(work: Callable[[], T], *more: str) -> T:
     """
     with helpers(1) as pool:
         working = pool.submit(work)
-        for module in ("linsep.estimators", "linsep.persistence.model_file", *more):
+        for module in ("linsep.estimators._certified", "linsep.persistence.writing", *more):
             import_module(module)
         return working.result()
 
@@ -339,8 +339,12 @@ def encoded(
     *,
     keep_frame: bool = False,
     weighing: Weighing = NO_WEIGHTS,
+    others: bool = False,
 ) -> Examples:
-    """Read examples with their labels, encoded as a model's training examples were; keep the rows too if asked to."""
+    """Read examples with their labels, encoded as a model's training examples were; keep the rows too if asked to.
+
+    Others than those of the fit need no column that says how often each was seen.
+    """
     target, encoding = encoding.target if target is None else target, as_written(encoding, hints)
     types = encoding.types() if isinstance(encoding, TableEncoding) else None
     types = {name: kind for name, kind in (types or {}).items() if name != target}
@@ -351,7 +355,7 @@ def encoded(
         assert isinstance(encoding, MatrixEncoding)
         X = encoding.transform(data.X, data.name)
         return Examples(data.name, X, some_labels(matrix_labels(data), data.name), encoding, [])
-    rows = _labelled(data, target, weighing)
+    rows = _labelled(data, target, weighing.where_told(data.frame) if others else weighing)
     some_labels(rows.y, f"{data.name}, column {rows.column!r}")
     with data.blaming():
         X = encoding.transform(rows.frame, data.name)

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from .._common.types import FloatArray, IntArray
 from .._core import one_ahead
-from .._types import FloatArray, IntArray
 from ..data.csv_text import Header
 from ..data.encoding import Column, MatrixEncoding, TableEncoding, TableStatistics
 from ..data.naming import roles

@@ -13,8 +13,8 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._types import FloatArray, IntArray
-from .._words import listed, told_apart
+from .._common.types import FloatArray, IntArray
+from .._common.words import listed, told_apart
 from ..data.encoding import MISSING, OTHER, MatrixEncoding, Scaled
 from ..data.sources import DataError
 from ..losses import scores_are_log_odds
@@ -71,6 +71,10 @@ class Reference:
         """Return the levels, in a list."""
         return ", ".join(told_apart([f"{name} = {level}" for name, level in self.levels.items()]))
 
+    def remark(self) -> str:
+        """Return the line that says what coefficients are relative to."""
+        return f"reference   {self.in_words()}: coefficients of other levels are relative to these"
+
     def to_dict(self) -> dict[str, Any]:
         """Return what a model's file says."""
         kept = {"levels": self.levels, "estimates": self.estimates} | ({} if self.decided else {"decided": False})
@@ -107,20 +111,24 @@ class Reference:
 
     def with_estimates(self, examples: Examples, model: Any) -> Self:
         """Return the same with what runs to infinity in a fit without an optimum, as far as it is decided in time."""
-        from ..exact import ProofTimeoutError
-        from ..separation.recession import estimates
-
         is_likelihood = len(model.classes_) == 2 and scores_are_log_odds(model)
         if not is_likelihood or getattr(model, "_no_optimum", None) is None:
             return self
-        kept = self.others(examples.encoding)
-        names = [*(examples.encoding.names[j] for j in kept), "intercept"]
+        from ..exact import ProofTimeoutError
+        from ..separation.recession import estimates
+
+        X, names = self.features(examples.X, examples.encoding)
         try:
-            found = estimates(examples.X[:, kept], examples.y, examples.weight, time_limit=SECONDS)
+            found = estimates(X, examples.y, examples.weight, time_limit=SECONDS)
         except ProofTimeoutError:
             return replace(self, decided=False)
-        said = {name: kind for name, kind in zip(names, found.verdicts, strict=True) if kind != "finite"}
-        return replace(self, estimates=said)
+        verdicts = zip([*names, "intercept"], found.verdicts, strict=True)
+        return replace(self, estimates={name: kind for name, kind in verdicts if kind != "finite"})
+
+    def features(self, X: Any, encoding: Encoding) -> tuple[Any, list[str]]:
+        """Return columns and names of the features but those of the reference levels."""
+        kept = self.others(encoding)
+        return X if len(kept) == len(encoding.names) else X[:, kept], [encoding.names[j] for j in kept]
 
     def others(self, encoding: Encoding) -> IntArray:
         """Return the features but those of the reference levels."""

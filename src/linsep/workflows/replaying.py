@@ -13,8 +13,8 @@ import pyarrow as pa
 from sklearn.exceptions import ConvergenceWarning
 
 from .. import losses, schedules, solvers
-from .._types import FloatArray
-from .._words import most_mistakes
+from .._common.types import FloatArray
+from .._common.words import most_mistakes
 from ..data.encoding import TableEncoding
 from ..data.sources import DataError
 from ..estimators import LinearClassifier, Perceptron, SGDClassifier

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .._words import many
+from .._common.words import many
 from ..certificates.data_hash import data_hash, differs
 from ..data.encoding import TableEncoding, from_dict
 from ..data.readers import Hints
@@ -54,7 +54,7 @@ def report_model(
     """
     encoding = from_dict(found.encoding)
     asked: dict[str, Any] = dict(keep_frame=True, weighing=weighing_of(found, target))
-    given = encoded(data, encoding, target, hints, **asked)
+    given = encoded(data, encoding, target, hints, **asked, others=True)
     rows = given.written_out()
     check_labels(encoding, found.model.classes_.tolist(), rows.lacking)
     check_known(rows, found.model.classes_)
@@ -91,7 +91,7 @@ def report_model(
         threshold=found.threshold,
         title=f"{type(found.model).__name__} on {Path(rows.name).name}",
         recheck=_recheck(model, train, target, hints or Hints()),
-        notes=[*rows.notes, *counted_once(Weighing.of_model(found.encoding))],
+        notes=[*rows.notes, *counted_once(Weighing.of_model(found.encoding), given.weighing)],
         time_limit=time_limit,
     )
 

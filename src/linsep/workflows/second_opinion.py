@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import checker
+from .._common.types import FloatArray
 from .._core import is_sparse
-from .._types import FloatArray
 
 #: How it begins where the second check knows no bound for such a model: that contradicts nobody.
 UNKNOWN = "no bound is known"

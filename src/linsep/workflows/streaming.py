@@ -184,13 +184,13 @@ class _Fit:
             return
         room = classes * 8 * (scratch.d + 1) ** 2 * 3
         if room > self.budget.free // 2:
-            enough = (self.budget.limit + 2 * room - self.budget.free) / 1e6
+            enough = self.budget.limit_for(2 * room) / 1e6
             raise DataError(f"{classes} classes and {scratch.d:,} features take --max-memory {enough:,.0f}MB")
 
     def _check_room_to_measure(self, held: Scratch) -> None:
         """Raise where what is kept of each test row takes too much memory: intervals need all scores at once."""
         if (room := held.n * MEASURED) > self.budget.free:
-            enough = (self.budget.limit + room - self.budget.free) / 1e6
+            enough = self.budget.limit_for(room) / 1e6
             raise DataError(
                 f"--test-share {self.request.test_share:g} makes {held.n:,} test rows, to measure on which takes "
                 f"--max-memory {enough:,.0f}MB; give that, or a smaller share"
@@ -220,7 +220,7 @@ class _Fit:
                 hashed = hasher.submit(rows.add, block.rows.X)
                 hits = self.model.predict(block.rows.X) == classes[block.codes]
                 right += float(hits.sum() if block.weight is None else block.weight @ hits)
-                important.add(block.rows.X)
+                important.add(block.rows.X, block.weight)
                 hashed.result()
                 done += block.rows.n
                 self.progress("measuring", done, scratch.n)

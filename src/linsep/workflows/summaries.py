@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from .._words import many, told_apart, with_unit
+from .._common.words import many, told_apart, with_unit
 from ..analysis.suspects import Suspect
 from ..data.encoding import MatrixEncoding
 from .choosing import Choice

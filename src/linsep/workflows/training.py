@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from .. import losses
+from .._common.types import FloatArray
+from .._common.words import listed
 from .._core import one_thread
-from .._types import FloatArray
-from .._words import listed
 from ..analysis.suspects import Suspect, suspects
 from ..data.sources import DataError
 from .preparation import Examples
@@ -133,22 +133,21 @@ def estimator(
     >>> type(estimator("hinge")).__name__
     'LinearSVC'
     """
-    # Here, because these load scikit-learn, which can be done while a file is read.
-    from ..estimators import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, Perceptron
+    from .. import estimators  # which loads scikit-learn: that can be done while a file is read
 
     check_loss(loss)
     shared: dict[str, Any] = dict(class_weight=class_weight, fit_intercept=fit_intercept, random_state=seed)
     if loss == "perceptron":
         if C != 1.0 or l1_ratio:
             raise DataError("--C and --l1-ratio would be ignored: the perceptron has no penalty")
-        return Perceptron(**shared)
+        return estimators.Perceptron(**shared)
     if loss == "logistic":
-        return LogisticRegression(C=C, l1_ratio=l1_ratio, tol=tol, **shared)
+        return estimators.LogisticRegression(C=C, l1_ratio=l1_ratio, tol=tol, **shared)
     if loss in ("hinge", "squared_hinge") and l1_ratio in (0.0, 1.0):
-        return LinearSVC("l1" if l1_ratio else "l2", loss, C=C, tol=tol, **shared)
+        return estimators.LinearSVC("l1" if l1_ratio else "l2", loss, C=C, tol=tol, **shared)
     if loss == "square" and not l1_ratio and np.isinf(C):
-        return LeastSquaresClassifier(class_weight=class_weight, fit_intercept=fit_intercept)
-    return LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
+        return estimators.LeastSquaresClassifier(class_weight=class_weight, fit_intercept=fit_intercept)
+    return estimators.LinearClassifier(loss, penalty="elasticnet", l1_ratio=l1_ratio, C=C, tol=tol, **shared)
 
 
 def fit_or_stop(model: Any, examples: Examples, left_out: Sequence[int] = ()) -> bool:
@@ -192,7 +191,7 @@ def kept_encoding(
     """
     from ..analysis.importance import importance
 
-    found = importance(examples.X, model.coef_, examples.encoding.origins, spread)
+    found = importance(examples.X, model.coef_, examples.encoding.origins, spread, examples.weight)
     kept = examples.encoding.to_dict() | examples.weighing.to_dict() | reference.to_dict()
     return kept | {"importance": found.to_dict()}
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from .._atomic_file import write_atomically
+from .._common.atomic_file import write_atomically
 from ..data.scratch import DiskVector, disk_errors
 from ..data.sources import DataError
 

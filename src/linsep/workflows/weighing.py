@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .._types import FloatArray, IntArray
+from .._common.types import FloatArray, IntArray
 from ..data.encoding.column_types import is_text
 from ..data.encoding.notation import DECIMALS, as_numbers
 from ..data.encoding.tallies import decoded
@@ -90,10 +90,18 @@ class Weighing:
         return cls(**said)
 
     @classmethod
-    def of_grouped(cls, encoding: Mapping[str, Any] | None, target: str | None) -> Self:
-        """Return what tells the labels of other rows: a model of grouped data is measured on such, if on no column."""
+    def of_others(cls, encoding: Mapping[str, Any] | None, target: str | None) -> Self:
+        """Return what tells how often other rows than those of the fit were seen, to measure a model on.
+
+        One of grouped data is measured on such, if on no column of labels. How much a row counts by `sample_weight` is
+        a matter of the fit.
+        """
         found = cls.of_model(encoding)
-        return found if found.is_grouped and target is None else cls()
+        return cls() if found.sample_weight is not None or (found.is_grouped and target is not None) else found
+
+    def where_told(self, frame: pa.Table) -> Self:
+        """Return the same, or nothing where a table has no column of counts: each of its rows was seen once."""
+        return type(self)() if self.weights is not None and self.weights not in frame.column_names else self
 
     def to_dict(self) -> dict[str, Any]:
         """Return what a model's file says."""

@@ -22,7 +22,17 @@ from .objective import (
 )
 from .products import labels, matmat, matvec, probabilities, quadratic_forms, rmatmat, rmatvec, scores, squared_norms
 from .rows import csr, dense, group_rows, has_repeated_entries
-from .softmax import margin_dual_pass, softmax_dual_pass, softmax_evaluate, softmax_product
+from .softmax import (
+    class_inverses,
+    class_sums,
+    margin_dual_pass,
+    mixed_entropy,
+    round_rows,
+    softmax_dual_pass,
+    softmax_evaluate,
+    softmax_gram,
+    softmax_product,
+)
 from .stochastic import measure, stochastic_steps
 
 #: What the compiled kernels export under the same names.
@@ -35,6 +45,8 @@ __all__ = [
     "VISIT_IN_NUMBERS",
     "WORTH_A_THREAD",
     "LibsvmText",
+    "class_inverses",
+    "class_sums",
     "column_descent",
     "column_newton",
     "column_sums",
@@ -55,15 +67,18 @@ __all__ = [
     "matvec",
     "measure",
     "mixed_conjugates",
+    "mixed_entropy",
     "mixed_values",
     "probabilities",
     "quadratic_forms",
     "rmatmat",
     "rmatvec",
+    "round_rows",
     "scores",
     "simplex_masses",
     "softmax_dual_pass",
     "softmax_evaluate",
+    "softmax_gram",
     "softmax_product",
     "sprung",
     "sprung_duals",

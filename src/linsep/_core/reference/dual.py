@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from .rows import dense_row
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import FloatArray, IntArray
+from ..._common.types import FloatArray, IntArray
 from .products import rmatvec
 
 

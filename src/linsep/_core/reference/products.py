@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, softmax
 
-from ..._structure import is_sparse
-from ..._types import FloatArray, IntArray
+from ..._common.structure import is_sparse
+from ..._common.types import FloatArray, IntArray
 from .rows import blocks
 
 

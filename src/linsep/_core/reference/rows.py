@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..._structure import is_sparse
-from ..._types import FloatArray, IntArray
+from ..._common.structure import is_sparse
+from ..._common.types import FloatArray, IntArray
 
 
 def dense(X: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.special import entr, log_softmax
 
-from ..._types import FloatArray, IntArray
+from ..._common.structure import is_sparse
+from ..._common.types import FloatArray, IntArray
 from .multipliers import nearest_masses
 from .rows import dense_row
 
@@ -44,6 +45,26 @@ def softmax_evaluate(
     out[:-1, :K], out[-1, :K] = X.T @ (s[:, None] * P), s @ P
 
 
+def class_sums(X: Any, codes: IntArray, s: FloatArray, out: FloatArray, threads: int = 1) -> None:
+    """out[k] = Σ s x over the examples of each class."""
+    for k in range(len(out)):
+        out[k] = (s * (codes == k)) @ X
+
+
+def round_rows(X: Any, out: FloatArray, threads: int = 1) -> None:
+    """Out = X, in its own precision."""
+    out[:] = X
+
+
+def mixed_entropy(
+    P: FloatArray, codes: IntArray, s: FloatArray, t_p: float, t_q: float, q: FloatArray, t_y: float, threads: int = 1
+) -> float:
+    """Σ s times the entropy of t_p p + t_q q + t_y e, e all on the own class."""
+    mixed = t_p * P + t_q * q
+    mixed[np.arange(len(P)), codes] += t_y
+    return float(s @ entr(mixed).sum(axis=1))
+
+
 def softmax_product(
     X: Any, which: IntArray, P: FloatArray, s: FloatArray, V: FloatArray, out: FloatArray, threads: int = 1
 ) -> None:
@@ -54,6 +75,62 @@ def softmax_product(
     u *= s[which, None]
     out[:] = 0.0
     out[:-1, :K], out[-1, :K] = X.T @ u, u.sum(axis=0)
+
+
+def softmax_gram(X: Any, which: IntArray, P: FloatArray, s: FloatArray, out: FloatArray, threads: int = 1) -> None:
+    """Out = Σ s (diag(p) − ppᵀ) ⊗ [x, 1][x, 1]ᵀ over the rows `which`, whose weights s are; P is that of all rows."""
+    x, p, K, size = _with_ones(X, which), P[which], P.shape[1], X.shape[1] + 1
+    out[:] = 0.0
+    for k in range(K):
+        for m in range(k):
+            some = (x * (s * p[:, k] * p[:, m])[:, None]).T @ x
+            mine, theirs = slice(k * size, (k + 1) * size), slice(m * size, (m + 1) * size)
+            out[mine, theirs] = -some
+            # p (1 − p) = Σ pₖ pₘ: nothing cancels where p is near one
+            out[mine, mine] += some
+            out[theirs, theirs] += some
+
+
+def _with_ones(X: Any, which: IntArray) -> FloatArray:
+    """Return the rows [x, 1] that are asked for, dense."""
+    return np.column_stack([X[which].toarray() if is_sparse(X) else X[which], np.ones(len(which))]).astype(np.float64)
+
+
+def class_inverses(
+    X: Any,
+    P: FloatArray,
+    s: FloatArray,
+    lengths: FloatArray,
+    most: float,
+    offsets: FloatArray,
+    l2: float,
+    intercept: bool,
+    nudge: float,
+    out: FloatArray,
+    threads: int = 1,
+) -> None:
+    """Out = (l2·I + Σ s pₖ (1 − pₖ) [x, 1][x, 1]ᵀ)⁻¹ of each class, one below the other, over about `most` rows.
+
+    A row is taken with the chance min(1, most · v / Σ v), v = s pₖ (1 − pₖ) (‖x‖² + mean), and counts accordingly more;
+    one random number a class, `offsets`, places all draws evenly. A direction in which nothing bends counts as one that
+    bends by one, and the diagonal is nudged by a share of itself.
+    """
+    (n, K), size = P.shape, X.shape[1] + intercept
+    if (P[:, :1] == P).all():  # as at zero: what is said of one class holds for all
+        offsets = np.full(K, offsets[0])
+    for k in range(K):
+        h = s * P[:, k] * (1.0 - P[:, k])
+        importance = h * (lengths + (lengths.mean() or 1.0))
+        chance = np.ones(n) if 2 * most >= n else np.minimum(1.0, importance * (most / (importance.sum() or 1.0)))
+        drawn = np.flatnonzero(np.diff(np.floor(np.cumsum(chance) + offsets[k]), prepend=np.floor(offsets[k])))
+        x = _with_ones(X, drawn)[:, :size]
+        gram = (x * (h[drawn] / chance[drawn])[:, None]).T @ x
+        np.einsum("jj->j", gram)[: X.shape[1]] += l2
+        diagonal = np.diag(gram)
+        scale = 1.0 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
+        gram *= np.outer(scale, scale)
+        np.fill_diagonal(gram, 1.0 + nudge)
+        out[k * size : (k + 1) * size] = np.linalg.inv(gram) * np.outer(scale, scale)
 
 
 def softmax_dual_pass(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import FloatArray, IntArray
+from ..._common.types import FloatArray, IntArray
 from .products import matmat, rmatmat
 from .rows import dense_row
 

@@ -10,9 +10,9 @@ from typing import Any, Self, overload
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ... import _reading as reading
-from ..._html import card
-from ..._types import FloatArray
+from ..._common import reading
+from ..._common.html import card
+from ..._common.types import FloatArray
 from ...objective.class_margins import MassPoint
 from ...objective.dual_point import DualPoint
 from ...objective.duality import share

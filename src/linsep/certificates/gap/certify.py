@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from ...arithmetic.enclosure import SLIGHT, relative_gap
 from ...objective.class_margins import MassPoint, by_scores, settled
 from ...objective.class_margins import balanced as balanced_masses

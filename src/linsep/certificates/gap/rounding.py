@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._common.types import FloatArray
 from ..._core import length
-from ..._types import FloatArray
 from ...arithmetic.enclosure import SMALLEST, ULPS, Interval, U, gamma
 from ...objective.duality import Bound, share
 from ...objective.heads import Softmax

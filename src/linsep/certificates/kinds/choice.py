@@ -13,18 +13,18 @@ from typing import Any, Self
 
 import numpy as np
 
-from ... import _reading as reading
 from ... import losses
+from ..._common import reading
+from ..._common.types import FloatArray, IntArray
+from ..._common.words import many
 from ..._core import Rows
-from ..._types import FloatArray, IntArray
-from ..._words import many
 from ...arithmetic.enclosure import ULPS
 from ...arithmetic.exact import Clock, sides
 from ...objective.dual_point import DualPoint
 from ...objective.examples import InMemory
 from ..case import EXACT, Case
+from ..counted_mistakes import costs, counts_mistakes, in_words
 from ..enclosed_fold import EnclosedFold, fewest
-from ..held_out import costs
 from ..outcome import ClaimError, Verification
 from ..proof import Proof
 
@@ -34,7 +34,6 @@ MOST_NUMBERS = 2**20
 MOST_CELLS = 100_000
 #: Costs that are no whole numbers are compared to within this share of all.
 ROUNDED = 1e-12
-SCORES = ("accuracy", "balanced_accuracy")
 
 
 @dataclass(frozen=True)
@@ -49,8 +48,8 @@ class Claimed:
         No C from the first to the last of `grid` costs less.
     grid : tuple of float
         Ascending.
-    score : {"accuracy", "balanced_accuracy"}
-        By which mistakes cost their weight, or those of both classes the same together.
+    score : {"accuracy", "balanced_accuracy", "costs=1:5"}
+        By which mistakes cost their weight, or those of both classes the same together, or as is said of each kind.
     encoded : bool
         Whether the columns of each fold were made by its own rows, so that they are not those of the model.
     """
@@ -72,8 +71,8 @@ class Claimed:
         C, mistakes, bound = (reading.number(data, name) for name in ("C", "mistakes", "bound"))
         grid = tuple(reading.items(data, "grid", reading.number))
         found = cls(C, mistakes, bound, grid, reading.text(data, "score"), reading.flag(data, "encoded"))
-        if found.score not in SCORES or len(grid) < 2 or list(grid) != sorted({*grid}) or not grid[0] > 0:
-            raise ValueError("a choice of C is by accuracy or balanced_accuracy, from an ascending grid of positive C")
+        if not counts_mistakes(found.score) or len(grid) < 2 or list(grid) != sorted({*grid}) or not grid[0] > 0:
+            raise ValueError("a choice of C is by a score of mistakes, from an ascending grid of positive C")
         if not grid[0] <= found.C <= grid[-1] or not 0 <= found.bound <= found.mistakes:
             raise ValueError("a choice of C lies on its grid, and costs no less than its bound")
         return found
@@ -174,7 +173,7 @@ class Choice(Proof):
 
     def _sentence(self, made: str) -> str:
         low, high = self.claimed.grid[0], self.claimed.grid[-1]
-        kind = ", those of both classes counting the same together," if self.claimed.score == SCORES[1] else ""
+        kind = in_words(self.claimed.score)
         encoded = ", each on columns made by its own rows" if self.claimed.encoded else ""
         folds = f" in {len(self.folds)} folds{encoded}" if self.folds else ""
         return (
@@ -264,7 +263,7 @@ class Choice(Proof):
         if case.statement.class_weight is not None:
             by_class = case.statement.class_weights(codes[train], list(case.classes), given)[codes[train]]
             weight = by_class if given is None else given * by_class
-        cost = costs(codes[test], None if s is None else s[test], balanced=self.claimed.score == SCORES[1])
+        cost = costs(codes[test], None if s is None else s[test], self.claimed.score)
         objective = case.statement.on(InMemory(rows[0], codes[train], weight))
         fold = EnclosedFold(objective, rows[1], np.where(codes[test] == 1, 1.0, -1.0), cost)
         points = stored.dual_points or [DualPoint()] * len(stored.Cs)

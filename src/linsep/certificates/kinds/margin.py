@@ -10,8 +10,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ... import _reading as reading
-from ..._types import FloatArray, IntArray
+from ..._common import reading
+from ..._common.types import FloatArray, IntArray
 from ...arithmetic.exact import Check, Clock, margin_bounds, plane_margin
 from ...separation._input import counted_rows, matrix_of
 from ..case import EXACT, ROUNDED, Case, exactly

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import FloatArray
-from ..._words import at_most, many
+from ..._common.types import FloatArray
+from ..._common.words import at_most, many
 from ...arithmetic.enclosure import SMALLEST, Interval, U, agreements, gamma
 from ...arithmetic.exact import Check, Clock, plane_margin
 from ...arithmetic.whole_weights import nearest_float

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
-from ... import _reading as reading
+from ..._common import reading
 
 Conflict = tuple[int, ...]
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..._types import FloatArray, IntArray
+from ..._common.types import FloatArray, IntArray
 from ...arithmetic.exact import Clock, check_overlap, sides, unsettled
 from ...arithmetic.integers import IntegerRows, relations
 from ...arithmetic.whole_weights import WholeWeights, nearest_float

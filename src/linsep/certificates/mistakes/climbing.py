@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 
 
 def weight_of_mistakes(z: FloatArray, s: FloatArray) -> float:

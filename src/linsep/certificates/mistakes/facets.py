@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from ...arithmetic.exact import Clock
 from ...arithmetic.integers import EPS, IntegerRows, Subspace
 from ...arithmetic.whole_weights import WholeWeights

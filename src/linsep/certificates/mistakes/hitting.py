@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from ...arithmetic.whole_weights import WholeWeights
 
 Sets = list[frozenset[int]]

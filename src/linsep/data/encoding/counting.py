@@ -7,7 +7,7 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from ..sources import DataError
 from .column_types import FEW
 from .fitting import Standard, mean_and_squares, scale_of

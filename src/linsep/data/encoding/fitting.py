@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 
 #: Levels that stand for a missing value, and for those too rare to have a weight of their own.
 MISSING, OTHER = "(missing)", "(other)"

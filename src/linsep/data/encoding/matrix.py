@@ -9,9 +9,9 @@ from typing import Any
 
 from scipy import sparse
 
-from ... import _reading as reading
-from ..._types import FloatArray
-from ..._words import many
+from ..._common import reading
+from ..._common.types import FloatArray
+from ..._common.words import many
 from ..sources import DataError
 
 

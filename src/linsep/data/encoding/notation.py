@@ -67,6 +67,8 @@ def as_numbers(
     ([1234.56, -7.0, None, None], ['€', '', None, None])
     """
     parts = pc.extract_regex(values, f"^{number_pattern(decimal, f'(?:{re.escape(unit)})' if unit else '', shared)}$")
+    if parts.null_count == len(parts):  # as of most columns of text
+        return _nulls(parts, pa.float64()), _nulls(parts, pa.string())
     digits = pc.replace_substring_regex(_part(parts, "digits"), f"[{group_marks(decimal)}]", "")
     if decimal != ".":
         digits = pc.replace_substring(digits, decimal, ".")
@@ -114,6 +116,8 @@ def as_moments(values: pa.ChunkedArray, order: str) -> pa.ChunkedArray:
     ['2021-01-31 00:00:00', '2021-02-01 17:30:00']
     """
     parts = pc.extract_regex(values, f"^{moment_pattern(order)}$")
+    if parts.null_count == len(parts):  # as of most columns of text, in most of these orders
+        return _nulls(parts, pa.timestamp("ms"))
     year, (month, day) = _year(parts), _month_and_day(parts)
     # a day beyond the month's last lies in the next one
     months = (year - 1970).astype("M8[Y]").astype("M8[M]") + (month - 1)
@@ -133,6 +137,10 @@ def as_moments(values: pa.ChunkedArray, order: str) -> pa.ChunkedArray:
 def moment_pattern(order: str) -> str:
     """Return what matches a date in that order, in the syntax that RE2 and Python share."""
     return rf"\s*{DATE[order]}{TIME}\s*"
+
+
+def _nulls(parts: Any, kind: pa.DataType) -> pa.ChunkedArray:
+    return pa.chunked_array([pa.nulls(len(parts), kind)])
 
 
 def _part(parts: Any, name: str) -> Any:

@@ -13,9 +13,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ... import _reading as reading
+from ..._common import reading
+from ..._common.types import FloatArray
 from ..._core import in_threads, is_sparse
-from ..._types import FloatArray
 from ..naming import roles
 from ..sources import DataError
 from .column_types import KINDS, Column

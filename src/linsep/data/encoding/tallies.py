@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..._words import phrase
+from ..._common.words import phrase
 from ..sources import BadValueError, DataError
 from .column_types import (
     CLOCK,
@@ -163,7 +163,8 @@ class NumberTally:
         if self.said is not None:
             return
         ends = pc.min_max(values).as_py()
-        if ends["min"] is not None and ends["min"] == ends["min"]:  # NaN where there is nothing else
+        # Where there is nothing but NaN these are NaN, too, and with pyarrow 18 infinite, the wrong way round.
+        if ends["min"] is not None and ends["min"] <= ends["max"]:
             self.low = ends["min"] if self.low is None else min(self.low, ends["min"])
             self.high = ends["max"] if self.high is None else max(self.high, ends["max"])
         self.odd |= bool(np.isnan(numbers).any())

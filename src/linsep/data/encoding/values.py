@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from ..naming import instead
 from ..sources import BadValueError, DataError
 from .column_types import is_text

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..._common.words import as_typed
 from ..sources import DataError
 from .column_types import ODD, Column
 from .notation import as_moments, as_numbers, leaves_no_doubt
@@ -102,8 +103,8 @@ class Written:
             else ""
         )
         # What is cut short or has line breaks cannot be typed as it stands here.
-        typed = " ".join(repr(word) for word in odd if word.isprintable() and len(word) <= 40)
-        missing = f"say --missing {typed} for what means a missing value, or" if typed else "or say"
+        typed = [word for word in odd if word.isprintable() and len(word) <= 40]
+        missing = f"say {as_typed('--missing', typed)} for what means a missing value, or" if typed else "or say"
         instead = missing if self.count else "as no value is one (is there a unit to leave out?), or say"
         correct = "correct it" if len(self.odd) == 1 else "correct them"
         return f"is not a {self.kind}{shares}{others}{forms}; {correct}, {instead} --category {self.name!r}"

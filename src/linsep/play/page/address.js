@@ -1,7 +1,7 @@
 // The whole state of the page in its address, after the #: numbers are written with all their digits, so the same address
 // gives the same points and the same plane to the last digit.
 
-export function writeAddress({ preset, points, method, features, compare, stop, file, steps, surface, view }) {
+export function writeAddress({ preset, points, method, features, compare, stop, file, steps, surface, view, frame, hand, digit }) {
   const parts = new URLSearchParams();
   if (stop) parts.set("stop", stop);
   if (preset) parts.set("preset", preset);
@@ -10,7 +10,8 @@ export function writeAddress({ preset, points, method, features, compare, stop, 
   for (const [name, value] of Object.entries(method)) parts.set(name === "name" ? "method" : name, String(value));
   if (compare.length) parts.set("compare", compare.join(","));
   if (steps) parts.set("steps", steps);
-  if (surface) parts.set("surface", surface);
+  for (const [name, words] of Object.entries({ surface, hand, digit })) if (words) parts.set(name, words);
+  if (frame !== null) parts.set("frame", frame);
   if (view) parts.set("view", view.flat().map(value => Number(value.toPrecision(6))).join(","));
   return `#${parts.toString().replaceAll("%2C", ",")}`;
 }
@@ -18,12 +19,13 @@ export function writeAddress({ preset, points, method, features, compare, stop, 
 // What an address says, as words; null where it says nothing of it. Numbers that are none are left out.
 export function readAddress(hash, settings) {
   const parts = new URLSearchParams(hash.slice(1)), said = {};
-  for (const name of ["stop", "preset", "features", "steps", "surface"]) if (parts.has(name)) said[name] = parts.get(name);
+  for (const name of ["stop", "preset", "features", "steps", "surface", "hand", "digit"]) if (parts.has(name)) said[name] = parts.get(name);
   if (parts.has("compare")) said.compare = parts.get("compare").split(",");
   const edges = (parts.get("view") ?? "").split(",").map(Number);
   if (edges.length === 4 && edges.every(Number.isFinite) && edges[0] < edges[1] && edges[2] < edges[3]) {
     said.view = [edges.slice(0, 2), edges.slice(2)];
   }
+  if (/^\d{1,9}$/.test(parts.get("frame") ?? "")) said.frame = Number(parts.get("frame"));
   if (parts.has("points")) {
     said.points = [...parts.get("points").matchAll(/([-+.\de]+),([-+.\de]+)([pn])/g)]
       .map(([, x, y, side]) => ({ x: Number(x), y: Number(y), positive: side === "p" ? 1 : 0 }))

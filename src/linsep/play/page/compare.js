@@ -11,7 +11,7 @@ export class Compare {
 
   offer(algorithms) {
     this.algorithms = algorithms;
-    this.names = Object.keys(algorithms).filter(name => !["gradient_descent", "sgd"].includes(name));
+    this.names = Object.keys(algorithms);
     for (const name of this.names) {
       const button = item("button", algorithms[name].label);
       button.dataset.compare = name;
@@ -44,10 +44,15 @@ export class Compare {
       this.redraw();
       return;
     }
-    const answer = await this.ask("planes", { methods: compare.map(name => ({ name })) });
+    const answer = await this.ask("planes", { methods: compare.map(name => this.settings(name)) });
     this.found = answer.kind === "planes" ? answer.planes : [];
     this.tell();
     this.redraw();
+  }
+
+  // The method that is chosen stands beside the others as it is set; those have their usual settings.
+  settings(name) {
+    return name === this.state.method.name ? this.state.method : { name };
   }
 
   style(name) {

@@ -3,6 +3,7 @@
 
 const element = id => document.getElementById(id);
 const SIDE = 28, BRUSH = 1.5; // pixels, of these
+const SHADES = 15; // of ink: four bits a pixel, so that a drawing fits into an address
 // Strokes for those who would rather see one drawn: (x, y) from the upper left corner.
 const STROKES = {
   3: [[8, 6], [12, 4], [17, 5], [19, 8], [17, 12], [12, 13.5], [17, 15], [19.5, 19], [17, 23], [12, 24], [8, 22]],
@@ -10,11 +11,14 @@ const STROKES = {
 };
 
 export class Digits {
-  constructor({ ask }) {
-    Object.assign(this, { ask, pixels: new Float32Array(SIDE * SIDE), found: null, last: null, cursor: null, down: false });
+  constructor({ ask, save }) {
+    Object.assign(this, { ask, save, pixels: new Float32Array(SIDE * SIDE), found: null, last: null, cursor: null, down: false });
     this.pad = element("digit-pad");
     this.votes = element("digit-votes");
-    element("digit-box").addEventListener("toggle", () => this.draw());
+    element("digit-box").addEventListener("toggle", () => {
+      this.draw();
+      this.save();
+    });
     element("digit-method").addEventListener("change", () => this.read());
     element("digit-clear").addEventListener("click", () => this.clear());
     for (const [digit, stroke] of Object.entries(STROKES)) element(`digit-${digit}`).addEventListener("click", () => this.write(stroke));
@@ -31,6 +35,32 @@ export class Digits {
 
   offer({ readers, algorithms }) {
     element("digit-method").replaceChildren(...readers.map(name => new Option(algorithms[name].label, name)));
+  }
+
+  // What the address says of it, where it is open: the method, and a letter for every two pixels' ink.
+  get words() {
+    if (!element("digit-box").open) return null;
+    const pairs = Array.from({ length: SIDE * SIDE / 2 }, (_, k) => String.fromCharCode(16 * shade(this.pixels[2 * k]) + shade(this.pixels[2 * k + 1])));
+    return [element("digit-method").value, ...(this.empty ? [] : [btoa(pairs.join("")).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")])].join(",");
+  }
+
+  show(words) {
+    const [method, drawn = ""] = (words ?? "").split(","), known = [...element("digit-method").options].some(({ value }) => value === method);
+    element("digit-box").open = known;
+    if (!known) return;
+    element("digit-method").value = method;
+    const bytes = /^[-\w]{523}$/.test(drawn) ? atob(drawn.replaceAll("-", "+").replaceAll("_", "/")) : "";
+    if (bytes.length !== SIDE * SIDE / 2) return;
+    for (let k = 0; k < bytes.length; k++) {
+      this.pixels[2 * k] = (bytes.charCodeAt(k) >> 4) / SHADES;
+      this.pixels[2 * k + 1] = (bytes.charCodeAt(k) & 15) / SHADES;
+    }
+    this.draw();
+    this.read();
+  }
+
+  get empty() {
+    return !this.pixels.some(dark => dark > 0);
   }
 
   place(event) {
@@ -74,6 +104,7 @@ export class Digits {
     element("digit-says").textContent = "";
     element("digit-sum").textContent = "";
     this.draw();
+    this.save();
   }
 
   // Arrows move a cursor, Enter lowers and lifts the pen, Delete clears.
@@ -98,14 +129,15 @@ export class Digits {
   // One question at a time; what is drawn meanwhile goes with the next.
   async read() {
     this.again = this.asking;
-    if (this.asking || !this.pixels.some(dark => dark > 0)) return;
+    this.save();
+    if (this.asking || this.empty) return;
     this.asking = true;
     if (!this.found) element("digit-says").textContent = "…";
-    const pixels = Array.from(this.pixels, dark => Number(dark.toFixed(3)));
+    const pixels = Array.from(this.pixels, dark => Number((shade(dark) / SHADES).toFixed(3)));
     const answer = await this.ask("digit", { pixels, method: element("digit-method").value });
     this.asking = false;
     if (this.again) this.read();
-    if (!this.pixels.some(dark => dark > 0)) return;
+    if (this.empty) return;
     this.found = answer.kind === "digit" ? answer : null;
     this.tell(answer.why);
     this.draw();
@@ -139,6 +171,8 @@ export class Digits {
     squares(this.votes, k => ({ name: votes[k] > 0 ? "positive" : "negative", alpha: Math.abs(votes[k] ?? 0) / most }));
   }
 }
+
+const shade = dark => Math.round(SHADES * dark);
 
 // Every pixel as a square of some colour, the stronger the darker.
 function squares(canvas, look) {

@@ -6,14 +6,33 @@ const element = id => document.getElementById(id);
 const HAND = { color: "cause", width: 3 };
 
 export class Hand {
-  constructor({ ask, redraw, view }) {
-    Object.assign(this, { ask, redraw, view, on: false, turn: 0, shift: 0, steep: 1, counted: null, best: null });
-    element("hand-on").addEventListener("click", () => this.toggle());
+  constructor({ ask, redraw, view, save }) {
+    Object.assign(this, { ask, redraw, view, save, on: false, turn: 0, shift: 0, steep: 1, counted: null, best: null });
+    element("hand-on").addEventListener("click", () => {
+      this.toggle();
+      this.save();
+    });
     for (const name of ["turn", "shift", "steep"]) {
       element(`hand-${name}`).addEventListener("input", event => this.set({ [name]: Number(event.target.value) }));
     }
     element("hand-swap").addEventListener("click", () => this.set({ turn: (this.turn + 360) % 360 - 180, shift: -this.shift }));
     element("hand-reveal").addEventListener("click", () => this.reveal());
+  }
+
+  // What the address says of it: how far it is turned and shifted, how steep it is.
+  get words() {
+    return this.on ? [this.turn, this.shift, this.steep].map(value => Number(value.toPrecision(6))).join(",") : null;
+  }
+
+  read(words) {
+    const numbers = (words ?? "").split(",").map(Number), known = numbers.length === 3 && numbers.every(Number.isFinite);
+    if (known) [this.turn, this.shift, this.steep] = [numbers[0], numbers[1], Math.min(10, Math.max(0.1, numbers[2]))];
+    if (known !== this.on) this.toggle();
+    this.fill();
+  }
+
+  fill() {
+    for (const name of ["turn", "shift", "steep"]) element(`hand-${name}`).value = this[name];
   }
 
   toggle() {
@@ -42,7 +61,8 @@ export class Hand {
 
   set(change) {
     Object.assign(this, change);
-    for (const name of ["turn", "shift", "steep"]) element(`hand-${name}`).value = this[name];
+    this.fill();
+    this.save();
     this.refresh(false);
   }
 

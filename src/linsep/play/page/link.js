@@ -1,6 +1,8 @@
 // The page's end of the protocol: questions with numbers, answers that find them again.
 
 const VERSION = 1;
+const AGAIN = [0, 500, 2000]; // milliseconds before each attempt to be connected again
+const later = pause => new Promise(go => setTimeout(go, pause));
 
 export class Link {
   constructor(onLost) {
@@ -9,17 +11,33 @@ export class Link {
     this.onLost = onLost;
   }
 
+  // Connect, and return whether that succeeded.
   open() {
     const address = new URL("live", location.href);
     address.protocol = "ws:";
     address.hash = "";
     this.socket = new WebSocket(address);
     this.socket.addEventListener("message", event => this.hear(JSON.parse(event.data)));
-    this.socket.addEventListener("close", () => {
-      this.waiting.clear();
-      this.onLost();
+    return new Promise(done => {
+      this.socket.addEventListener("open", () => done(true));
+      this.socket.addEventListener("close", () => done(false));
+    }).then(open => {
+      if (open) this.socket.addEventListener("close", () => this.lost());
+      return open;
     });
-    return new Promise(done => this.socket.addEventListener("open", done));
+  }
+
+  // A machine that slept, or a server that gave up waiting, has hung up: what has no answer yet is asked again, once.
+  async lost() {
+    for (const [id, question] of this.waiting) if (question.sent > 1) this.hear({ id, kind: "refused", why: "The server hung up on this question twice." });
+    for (const pause of AGAIN) {
+      await later(pause);
+      if (!await this.open()) continue;
+      for (const question of this.waiting.values()) this.send(question);
+      return;
+    }
+    this.waiting.clear();
+    this.onLost();
   }
 
   // The answer of a question; one that a newer question of its kind has overtaken is never answered.
@@ -27,9 +45,16 @@ export class Link {
     const id = ++this.number;
     for (const [old, { kind }] of this.waiting) if (kind === what) this.waiting.delete(old);
     return new Promise(done => {
-      this.waiting.set(id, { kind: what, done });
-      if (this.socket.readyState === WebSocket.OPEN) this.socket.send(JSON.stringify({ v: VERSION, id, do: what, ...body }));
+      const question = { kind: what, done, text: JSON.stringify({ v: VERSION, id, do: what, ...body }), sent: 0 };
+      this.waiting.set(id, question);
+      this.send(question);
     });
+  }
+
+  send(question) {
+    if (this.socket.readyState !== WebSocket.OPEN) return; // it goes when the connection is there again
+    question.sent += 1;
+    this.socket.send(question.text);
   }
 
   hear(answer) {

@@ -23,26 +23,33 @@ import { Zoom } from "./zoom.js";
 
 const element = id => document.getElementById(id);
 const QUICK = 200; // steps that are recorded at the most while a point is being dragged
+const PAUSE = 300; // milliseconds between two addresses at the least: browsers refuse more than some hundred in half a minute
+const SIDES = ["■", "●"]; // what the classes of points are called that have no names
 const points = new Points();
-const state = { preset: null, method: { name: "perceptron" }, features: "plain", compare: [], stop: null, file: null, names: ["x", "y"] };
+const state = { preset: null, method: { name: "perceptron" }, features: "plain", compare: [], stop: null, file: null, names: ["x", "y"], classes: SIDES };
 const shown = { film: null, beside: null, model: null, each: null, proof: null, charts: [], grid: null, window: windowOf([]), hover: null, stale: true };
 const link = new Link(() => complain("The server has gone. Start linsep play again, and open the address that it prints."));
-const player = makePlayer({ count: () => shown.film?.frames.step.length ?? 1, show: draw, tell: tellPlaying, speed: 2 });
+const count = () => shown.film?.frames.step.length ?? 1;
+const player = makePlayer({
+  count, speed: 2,
+  show: frame => { draw(frame); if (!player.state.playing) save(); },
+  tell: playing => { tellPlaying(playing); save(); },
+});
 const editor = new Editor(element("picture"), points, view, {
-  editable: () => state.file === null, changed: edited, hover, look,
+  editable: () => pictures && state.file === null, changed: edited, hover, look,
   take: (place, reach) => hand.take(place, reach),
 });
 const zoom = new Zoom(element("picture"), view, {
   abandon: () => editor.abandon(), look, settled: () => { save(); if (shown.film?.picture.basis) fit(); },
 });
 const compare = new Compare({ ask, state, redraw: look, save });
-const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: look, view });
+const hand = new Hand({ ask: (what, body) => link.ask(what, { points: points.columns(), ...body }), redraw: look, view, save });
 const tour = new Tour(state, name => goTo(name));
 const steps = new Steps({ ask: (what, body) => link.ask(what, body), save });
-const digits = new Digits({ ask: (what, body) => link.ask(what, body) });
-const surface = new Surface({ refit: () => fit(), save });
+const digits = new Digits({ ask: (what, body) => link.ask(what, body), save });
+const surface = new Surface({ refit: () => pictures && fit(), save });
 const lossPlot = new LossPlot(element("loss-plot"));
-new Share({ ask, method: () => state.method, paint: surface => paint(surface, player.state.frame) });
+new Share({ ask, method: () => state.method, paint: surface => paint(surface, player.state.frame), address: () => saved() });
 let server, form, pictures; // presets and figures by their names
 
 // ---- asking ----
@@ -55,9 +62,9 @@ function ask(what, body) {
   return link.ask(what, { ...examples(), ...body });
 }
 
-// Fit to what is there now; `where` is the frame to show then: "opening", "last", or "keep".
+// Fit to what is there now; `where` is the frame to show then: "opening", "last", "keep", or its number.
 async function fit({ steps, where = "keep" } = {}) {
-  const atEnd = !shown.film || player.state.frame === shown.film.frames.step.length - 1;
+  const atEnd = !shown.film || player.state.frame === count() - 1;
   const longer = pictures[state.preset]?.steps;
   const asked = { method: state.method, window: zoom.window ?? (state.file ? null : shown.window), ...(steps ? { steps, draft: true } : longer ? { steps: longer } : {}), ...surface.asked };
   const sent = points.list, answer = await ask("fit", asked);
@@ -71,21 +78,27 @@ async function fit({ steps, where = "keep" } = {}) {
   }
   complain(answer.film.advice, answer.film.try);
   const { film, beside, model, each } = answer;
+  film.classes = state.classes;
   film.points ??= asFilmed(sent); // what was sent does not come back while a point is dragged
   if (!zoom.window) shown.home = [film.picture.u, film.picture.v].map(part => [part[0], part.at(-1)]);
   if (film.bound) film.bound.lecture = beside.lecture;
   Object.assign(shown, { film, beside, model, each, grid: gridOf(film.picture), stale: false });
   surface.take(beside.surface);
   shown.charts = [...filmCharts(film, player.go), ...moreCharts(film, beside, player.go)];
-  element("scrub").max = shown.film.frames.step.length - 1;
+  element("scrub").max = count() - 1;
   tell();
   if (where === "opening") {
-    player.state.speed = firstSpeed(shown.film.frames.step.length);
+    player.state.speed = firstSpeed(count());
     element("speed").value = player.state.speed;
   }
-  const count = shown.film.frames.step.length;
-  player.to(where === "opening" ? (calm.matches ? count - 1 : 0) : where === "last" || (atEnd && !player.state.playing) ? count - 1 : player.state.frame);
+  player.to(frameOf(where, atEnd));
   drawSwatches();
+}
+
+function frameOf(where, atEnd) {
+  if (Number.isInteger(where)) return where;
+  if (where === "opening") return calm.matches ? count() - 1 : 0;
+  return where === "last" || (atEnd && !player.state.playing) ? count() - 1 : player.state.frame;
 }
 
 async function prove() {
@@ -287,7 +300,7 @@ function goTo(stop) {
 function choosePreset(name) {
   const { points: columns, method, features, says, compare: beside, surface: height } = pictures[name];
   points.change(fromColumns(columns));
-  Object.assign(state, { preset: name, method, features, file: null, names: ["x", "y"], stop: null, compare: beside });
+  Object.assign(state, { preset: name, method, features, file: null, names: ["x", "y"], classes: SIDES, stop: null, compare: beside });
   if (height) surface.read(height);
   else surface.forget();
   element("intro").textContent = says;
@@ -325,10 +338,24 @@ function chosen(change) {
   refresh("opening");
 }
 
+// Have the address say what is shown: at once, or soon where that was only just done.
 function save() {
-  const address = writeAddress({ ...state, points: points.list, steps: steps.words, surface: surface.words, view: zoom.window });
-  if (address !== location.hash) history.replaceState(null, "", address);
+  if (!pictures) return; // the address has not been read yet
   element("share-says").textContent = linkWords(state.file !== null);
+  const left = (save.last ?? -PAUSE) + PAUSE - performance.now();
+  if (left <= 0) saved();
+  else save.waiting ??= setTimeout(saved, left);
+}
+
+// The same now; returns the address.
+function saved() {
+  clearTimeout(save.waiting);
+  Object.assign(save, { waiting: null, last: performance.now() });
+  const { frame, playing } = player.state, still = shown.film && !playing && frame < count() - 1;
+  const panels = { steps: steps.words, surface: surface.words, hand: hand.words, digit: digits.words };
+  const address = writeAddress({ ...state, ...panels, points: points.list, view: zoom.window, frame: still ? frame : null });
+  if (address !== location.hash) history.replaceState(null, "", address);
+  return location.href;
 }
 
 function back(change) {
@@ -342,7 +369,7 @@ function back(change) {
 
 function showFile({ points: columns, held, names, classes }) {
   if (columns) points.change(fromColumns(columns));
-  Object.assign(state, { preset: null, file: held ?? null, names: columns ? names : ["", ""], stop: null });
+  Object.assign(state, { preset: null, file: held ?? null, names: columns ? names : ["", ""], classes, stop: null });
   surface.forget();
   if (columns) state.features = "standardised";
   else if (!["plain", "standardised"].includes(state.features)) state.features = "plain";
@@ -375,6 +402,7 @@ function listen() {
   addEventListener("resize", redraw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   addEventListener("hashchange", () => open(location.hash));
+  addEventListener("pagehide", () => save.waiting && saved());
 }
 
 function choose(tool) {
@@ -394,12 +422,14 @@ function open(hash) {
   state.method = known ? said.method : preset?.method ?? { name: "perceptron" };
   state.features = said.features in server.features ? said.features : said.points || said.method ? "plain" : preset?.features ?? "plain";
   state.compare = (said.compare ?? (said.method ? [] : preset?.compare ?? [])).filter(one => one in server.algorithms);
-  Object.assign(state, { file: null, names: ["x", "y"] });
+  Object.assign(state, { file: null, names: ["x", "y"], classes: SIDES });
   compare.show();
   steps.read(said.steps);
   surface.read(said.surface ?? (said.method ? null : preset?.surface));
+  hand.read(said.hand);
+  digits.show(said.digit);
   if (said.preset in pictures) element("intro").textContent = preset.says;
-  return begin(state.stop || (preset && !said.method) ? "opening" : "last", said.view ?? null);
+  return begin(said.frame ?? (state.stop || (preset && !said.method) ? "opening" : "last"), said.view ?? null);
 }
 
 async function start() {
@@ -422,5 +452,5 @@ async function start() {
 
 // What tests look at.
 const found = () => agreements(shown.film, shown.beside.loss, player.state.frame);
-globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, zoom, stops: Object.keys(STOPS) };
+globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, zoom, saved, stops: Object.keys(STOPS) };
 start();

@@ -7,16 +7,15 @@ const SHARPER = 2; // dots of a PNG picture for each of the screen, so that it c
 
 // What the address has, and what it has not.
 export function linkWords(file) {
-  const digits = "A digit that you have drawn is not in it.";
-  if (!file) return `The address of this page has all of it: the points, the method, its settings. ${digits}`;
+  if (!file) return "The address of this page has all of it: the points, the method, its settings, the step that is shown, your own line, a digit that you have drawn.";
   return "The address of this page has the method and its settings, but not the rows of your file, which stay with this server. "
-    + `Send the file along: whoever drops it onto the page, or opens it with linsep play FILE, gets the same fit. ${digits}`;
+    + "Send the file along: whoever drops it onto the page, or opens it with linsep play FILE, gets the same fit.";
 }
 
 export class Share {
-  // `ask` asks the server, `method` is what is chosen, `paint(surface)` draws the picture as it is now.
-  constructor({ ask, method, paint }) {
-    Object.assign(this, { ask, method, paint });
+  // `ask` asks the server, `method` is what is chosen, `paint(surface)` draws the picture as it is now, `address()` is the link.
+  constructor({ ask, method, paint, address }) {
+    Object.assign(this, { ask, method, paint, address });
     element("copy").addEventListener("click", () => this.copy());
     element("svg").addEventListener("click", () => this.svg());
     element("png").addEventListener("click", () => this.png());
@@ -58,7 +57,7 @@ export class Share {
 
   async copy() {
     try {
-      await navigator.clipboard.writeText(location.href);
+      await navigator.clipboard.writeText(this.address());
       element("shared").textContent = "The link is copied. It opens as long as this server runs; elsewhere, linsep play 'LINK' shows what it says.";
     } catch {
       element("shared").textContent = "Copy the address from the browser's bar: it has all of it.";

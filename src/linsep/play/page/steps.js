@@ -57,6 +57,7 @@ export class Steps {
   }
 
   toggled() {
+    if (!this.functions) return; // somebody was quicker than the server
     if (this.open && !this.chosen) this.begin("bowl");
     else if (this.open) this.draw();
     this.save();

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._common.types import FloatArray
 from ..._core import VISIT_IN_NUMBERS, WORTH_A_THREAD
-from ..._types import FloatArray
 from ...history import Record
 from ...losses import Loss
 from ...objective.duality import Bound, balanced, class_scales, dual_bound

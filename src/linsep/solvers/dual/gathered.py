@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..._common.types import FloatArray
 from ..._core import Rows
-from ..._types import FloatArray
 from ...objective.objective import Objective
 
 Order = NDArray[np.int32]

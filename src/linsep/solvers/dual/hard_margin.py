@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..._checks import check_count
+from ..._common.checks import check_count
+from ..._common.types import FloatArray, IntArray
 from ..._core import Rows
-from ..._types import FloatArray, IntArray
 from ...arithmetic.exact import check_plane
 from ...history import Record
 from ...objective.duality import Bound

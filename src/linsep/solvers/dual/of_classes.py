@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..._common.types import FloatArray
 from ..._core.softmax import side_by_side
-from ..._types import FloatArray
 from ...objective.objective import Objective
 
 

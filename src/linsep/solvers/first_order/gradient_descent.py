@@ -12,9 +12,9 @@ from numpy.typing import ArrayLike
 
 from ... import schedules
 from ... import stopping as stopping_rules
-from ..._checks import check_choice, check_count
+from ..._common.checks import check_choice, check_count
+from ..._common.types import FloatArray
 from ..._core import length
-from ..._types import FloatArray
 from ...history import History, Record
 from ...objective.objective import Objective
 from ...objective.problem import MeanObjective

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
+from ..._common.types import FloatArray
 from ..._core import interleaved
-from ..._types import FloatArray
 from ..result import Start
 from .walk import Walk
 

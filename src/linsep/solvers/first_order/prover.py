@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ..._types import FloatArray, IntArray
-from ...arithmetic.exact import Clock
+from ..._common.types import FloatArray, IntArray
 from ...objective.objective import Objective
-from ...separation.verdict import ProofTimeoutError, Separability, decided
+
+if TYPE_CHECKING:  # loaded where it is asked: few runs want a proof
+    from ...separation.verdict import Separability
 
 #: The search for a proof of overlap may cost about as much as the passes before it: this much for each, in elementary
 #: operations, and for each stored number of each. Less than `LEAST_WORK` would be of no use, more than `MOST_WORK`
@@ -51,6 +54,9 @@ class Prover:
 
         With a ranking it looks at the first rows, and does not ask whether a plane separates weakly.
         """
+        from ...arithmetic.exact import Clock
+        from ...separation.verdict import ProofTimeoutError, decided
+
         self.spent = work
         problem, weight = self.problem, self.problem.sample_weight
         kept = np.arange(problem.rows.n) if weight is None else np.flatnonzero(weight)

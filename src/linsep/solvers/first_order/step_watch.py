@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
+from ..._common.types import FloatArray
 from ..._core import length
-from ..._types import FloatArray
 from ...schedules import Constant, InverseSqrt, Schedule
 
 #: A run whose objective has grown beyond this many times what it began with will not come back.

@@ -11,9 +11,9 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from ... import stopping
-from ..._checks import check_choice, check_count
+from ..._common.checks import check_choice, check_count
+from ..._common.types import FloatArray, IntArray
 from ..._core import PACK, helpers, threads, whole_packs
-from ..._types import FloatArray, IntArray
 from ...history import History, Record
 from ...objective.examples import InMemory
 from ...objective.objective import Objective

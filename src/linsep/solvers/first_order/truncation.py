@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from ...objective.objective import Objective
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from ..._types import FloatArray, IntArray
+from ..._common.types import FloatArray, IntArray
 from ...objective.objective import Objective
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import schedules, stopping
+from ..._common.types import FloatArray, IntArray
 from ..._core import interleaved, whole_packs
-from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ...schedules import Adaptive, InverseSqrt, InverseTime, Schedule
 from ...stopping import NoMistakes, NoProgress

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
+from ..._common.types import FloatArray
 from ..._core import Ending, Springs, conjugate_sum, sprung_line_search
-from ..._types import FloatArray
 from ...history import Record
 from ...objective.duality import Bound, class_scales
 from ...objective.objective import Objective

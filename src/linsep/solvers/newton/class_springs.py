@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._common.types import BoolArray, FloatArray, IntArray
 from ..._core import simplex_masses
-from ..._types import BoolArray, FloatArray, IntArray
 from ...objective.class_margins import bound_of
 from ...objective.heads import Softmax
 from ...objective.objective import Objective
@@ -42,6 +42,7 @@ class Tuned:
     products: int = 200  #: Products with the Hessian at the most.
     slope: float = 0.1  #: What an exact line search leaves of the slope …
     trials: int = 40  #: … after so many trials at the most.
+    nearer: float = 0.8  #: A step along which none is found must leave no more than this of the gradient's square.
 
 
 TUNED = Tuned()
@@ -176,12 +177,13 @@ class OfClasses:
         def slope_at(t: float) -> float:
             return linear + t * quadratic + self._masses(change, t)[2]
 
-        t = line_search(slope_at, slope)
+        found = line_search(slope_at, slope)
+        t = found or 1.0  # where rounding hides all slopes along the step its end may be nearer: the gradient tells
         self.run.steps += 1
-        if t == 0.0:
-            return None
         self.scores, self.fresh = self.scores + t * change, False
-        return self._note(point.w + t * dw, point.b + t * db)
+        new = self._note(point.w + t * dw, point.b + t * db)
+        left = dot(new.gradient, new.gradient) / dot(point.gradient, point.gradient)
+        return new if found > 0 or left < TUNED.nearer else None
 
     def best(self) -> FloatArray:
         """Return the masses of the best bound."""

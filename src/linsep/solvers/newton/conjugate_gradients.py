@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..._types import BoolArray, FloatArray
+from ..._common.types import BoolArray, FloatArray
 from .preconditioner import Metric
 
 

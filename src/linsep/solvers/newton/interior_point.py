@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import FloatArray, IntArray
+from ..._common.types import FloatArray, IntArray
 from ...history import Record
 from ...losses import SquaredHinge
 from ...objective.duality import Bound, balanced, dual_bound, proven_by, weights

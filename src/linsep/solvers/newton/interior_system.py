@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from .conjugate_gradients import conjugate_gradients
 from .preconditioner import Metric, factored, scaled_factor
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 from scipy.sparse.linalg import LinearOperator, lsmr
 
-from ..._types import BoolArray, FloatArray
+from ..._common.types import BoolArray, FloatArray
 from ...history import History, Record
 from ...objective.duality import Bound
 from ...objective.objective import Objective

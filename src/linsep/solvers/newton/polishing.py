@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from ...arithmetic.enclosure import Interval, agreements
+from ...arithmetic.redundancy import Redundancy
 from ...objective.curvature import MANY_FEATURES, Look
 from ...objective.duality import Bound
 from ...objective.enclosure import OPEN, bound_below, enclosed_value, examined, left_by_rounding
@@ -61,13 +62,16 @@ class _Landscape:
 
     def __init__(self, problem: Objective, tol: float) -> None:
         self.problem, self.d, self.share = problem, problem.d, OPEN * tol
+        self.sought: Redundancy | None = None  # found by the first look that has to, for all
 
     def split(self, point: FloatArray) -> tuple[FloatArray, Any]:
         return point[: self.d], float(point[self.d]) if point.ndim == 1 else point[self.d]
 
     def look(self, point: FloatArray, steps: int) -> _Reached:
         """Enclose the objective, and find out what the derivatives say of the optimum."""
-        return _Reached(point, *examined(self.problem, *self.split(point), self.share), steps)
+        primal, look = examined(self.problem, *self.split(point), self.share, self.sought)
+        self.sought = look.sought
+        return _Reached(point, primal, look, steps)
 
     def move(self, point: FloatArray, step: FloatArray, t: float) -> FloatArray:
         """Return the point moved by t times a step: without an entry for b if that is not free, nor the last class."""
@@ -82,7 +86,7 @@ class _Landscape:
         """Return the first point along a Newton step, halving it, that is better for sure; None if none is."""
         t = 1.0
         for _ in range(TUNED.halvings):
-            with np.errstate(over="ignore"):
+            with np.errstate(over="ignore", invalid="ignore"):  # ∞ of one class less ∞ of another is no number
                 point, promised = self.move(now.point, step, t), t * now.look.decrement
             t *= 0.5
             if not np.isfinite(point).all():

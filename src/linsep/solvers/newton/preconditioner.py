@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from ..._types import FloatArray, IntArray
+from ..._common.types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ..sampling import draw
 
@@ -242,6 +242,8 @@ WORTH = 4.0
 FASTER, LEAST_WORK = 2.0, 1e6
 #: Rows a feature of a sample at the least: with fewer the estimate is worse than none.
 ROWS_A_FEATURE = 4
+#: Up to so many features a block is inverted by the kernels: more are the business of a BLAS.
+FEW = 128
 
 
 def _of_classes(point: Any, rng: np.random.Generator) -> Metric:
@@ -293,7 +295,7 @@ class _Whole(_Ageing):
         else:
             rows, s = _sampled(problem, problem.s * point.doubt, problem.s, size, rng)
             weight, count = problem.weight_of_loss * s, len(rows)
-            gram = problem.rows.softmax_gram(p[rows], weight, rows, problem.rows.rough(weight))
+            gram = problem.rows.softmax_gram(p, weight, rows, problem.rows.rough(weight))
         # All classes moved alike bend nothing, and no gradient points there: anything makes the matrix definite.
         squares = np.einsum("kjkj->kj", gram.reshape(K, d + 1, K, d + 1))
         alike = squares.sum(axis=0) / K**2
@@ -314,24 +316,46 @@ class _Blocks(_Ageing):
     """The inverses of the Hessian's blocks on the diagonal, one a class, each over all examples or a sample."""
 
     def __init__(self, point: Any, rng: np.random.Generator) -> None:
-        problem, p, d, K = point.problem, point.p, point.problem.rows.d, point.problem.classes
-        size, product = d + problem.fit_intercept, product_work(problem)
-        self.inverses = np.empty((K, size, size), dtype=np.float32)
-        most = max(ROWS_A_FEATURE * d, int(2 * product / (K * size**2)))
-        curvature, work = p * (1.0 - p), K * (size**3 / 2 + 4 * LEAST_WORK)
-        for k in range(K):
-            if k and np.array_equal(curvature[:, k], curvature[:, k - 1]):  # at zero, say, where all classes are alike
-                self.inverses[k] = self.inverses[k - 1]
-                continue
-            bends = problem.weight_of_loss * problem.s * curvature[:, k]
-            rows, h = _sampled(problem, bends, bends, most, rng)
-            work += len(rows) * size**2 / 2
-            self.inverses[k] = scaled_factor(problem, problem.rows.rough_gram(h, rows), nudge=ROUGH).inverse()
+        problem, K = point.problem, point.problem.classes
+        size, product, weight = problem.d + problem.fit_intercept, product_work(problem), _weights(problem)
+        most = max(ROWS_A_FEATURE * problem.d, int(2 * product / (K * size**2)))
+        if problem.d <= FEW and problem.rows.rough(weight) is np.float32:
+            told = dict(intercept=problem.fit_intercept, nudge=ROUGH)
+            self.inverses = problem.rows.class_inverses(
+                point.p, weight, most, rng.random(K), problem.penalty.l2, **told
+            )
+            work = K * (size**3 + min(most, problem.n) * size**2 / 2)
+        else:
+            self.inverses, work = _inverses(problem, point.p, weight, most, rng)
         self.cost = work / product
 
     def solve(self, G: FloatArray) -> FloatArray:
         columns = np.matmul(self.inverses, G.T.astype(np.float32)[:, :, None])
         return np.ascontiguousarray(columns[:, :, 0].T, dtype=np.float64)
+
+
+def _inverses(
+    problem: Objective, p: FloatArray, weight: FloatArray, most: int, rng: np.random.Generator
+) -> tuple[FloatArray, float]:
+    """Return the inverses of blocks of many features, each over at most about `most` rows, and the work it took."""
+    K, size = problem.classes, problem.d + problem.fit_intercept
+    inverses: FloatArray = np.empty((K, size, size), dtype=np.float32)
+    curvature = p * (1.0 - p)
+    work = K * (size**3 / 2 + 4 * LEAST_WORK)
+    for k in range(K):
+        if k and np.array_equal(curvature[:, k], curvature[:, k - 1]):  # at zero, say, where all classes are alike
+            inverses[k] = inverses[k - 1]
+            continue
+        bends = weight * curvature[:, k]
+        rows, h = _sampled(problem, bends, bends, most, rng)
+        work += len(rows) * size**2 / 2
+        inverses[k] = scaled_factor(problem, problem.rows.rough_gram(h, rows), nudge=ROUGH).inverse()
+    return inverses, work
+
+
+def _weights(problem: Objective) -> FloatArray:
+    """Return what the loss of each example counts."""
+    return np.asarray(problem.weight_of_loss * problem.s)
 
 
 def _sampled(

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import FloatArray, IntArray
+from ..._common.types import FloatArray, IntArray
 from ...certificates.gap.certify import balancing_shift
 from ...objective.duality import Bound
 from ...objective.objective import Objective
@@ -34,6 +34,7 @@ from .conjugate_gradients import conjugate_gradients, dot
 from .preconditioner import FACTORED, diagonal_in_blocks
 from .proximal_models import TUNED as MODELS
 from .proximal_models import models_at, summed
+from .rough_steps import RoughSteps
 
 
 @dataclass(frozen=True)
@@ -61,15 +62,6 @@ class Tuning:
     per_feature: int = 40
     #: Where rough steps can be taken on all examples, a sample must have so many of the rarer class for each feature.
     rarer_per_feature: int = 10
-    #: On sparse rows of one plane a run, or that on a sample, begins by rough steps: so many at the most, of so many
-    #: passes over the columns, until slopes are off by this share of what they first were. Each is far cheaper than a
-    #: step by a good model, and far from the optimum as good. So many stored numbers are gone over at once. Of fewer
-    #: than `rough_from` any way takes as long: there dense and sparse rows go the same one, to the same digits.
-    rough_from: int = 10_000
-    rough_steps: int = 20
-    rough_passes: int = 8
-    rough_enough: float = 0.02
-    rough_stored: int = 10**8
     #: Newton steps on one working set at the most, before all features are looked at again.
     steps: int = 2
     #: The slopes of a model are made so exact at first, each time so much more, and at last: passes over the model
@@ -109,7 +101,7 @@ class ProximalNewton(GapSolver):
     tol : float
         The relative duality gap at which to stop.
     max_iter : int
-        Newton steps at the most, over all working sets.
+        Newton steps at the most, over all working sets; rough ones on one of these count as one.
 
     Examples
     --------
@@ -154,6 +146,7 @@ class _Run(GapRun):
         self.finer = 1.0  # how many times the usual sample its Hessian is summed over
         self.squares: FloatArray | None = None  # Σ s x² of each feature
         self.rough = False  # whether only where the run has come to counts
+        self.steps_roughly = RoughSteps(problem) if RoughSteps.serve(problem) else None
 
     def result(self, start: Start | None) -> Result:
         """Solve on one working set after the other until the gap of the whole problem is proven small."""
@@ -168,6 +161,8 @@ class _Run(GapRun):
                     best = point, proof
                 self.end_if_proven(proof)
                 self.end_if_exhausted(self.k)
+                if np.isnan(proof.gap):  # of numbers that another thread has changed: no step is ever counted
+                    raise no_step_lowers("gap")
                 point = self._improve(point, proof)
         if self.rough and self.resident:
             return self.outcome(self.w, self.b, self.k, None, converged=False)
@@ -220,7 +215,7 @@ class _Run(GapRun):
                 self._come_from(part, None, tol=TUNED.sample_tol, max_iter=TUNED.sample_steps)
                 return
             self.b = _best_intercept(problem, self.w) if problem.fit_intercept else self.b
-            if self._steps_roughly:
+            if self.steps_roughly is not None:
                 self._roughly()
                 return
             for C in self._weaker() if problem.d > TUNED.few else []:
@@ -230,17 +225,10 @@ class _Run(GapRun):
             if part is not None:
                 self._come_from(part, None, tol=1e-3, max_iter=30)
 
-    @cached_property
-    def _steps_roughly(self) -> bool:
-        """Whether there are rough steps for these examples, and enough of these to take them."""
-        problem = self.problem
-        enough = problem.head.planes is None and problem.rows.stored >= TUNED.rough_from
-        return enough and problem.rows.steps_roughly(problem.loss)
-
     def _sampled(self, size: int) -> bool:
         """Whether a run on a sample of that size is a better beginning than all examples."""
         problem = self.problem
-        if problem.n < 4 * size or not self._steps_roughly:
+        if problem.n < 4 * size or self.steps_roughly is None:
             return problem.n >= 4 * size
         rarer = 0.5 - abs(float(np.mean(problem.y > 0)) - 0.5)
         return size * rarer >= TUNED.rarer_per_feature * problem.d
@@ -250,17 +238,8 @@ class _Run(GapRun):
         problem, few = self.problem, self.problem.d <= TUNED.few
         slopes = np.abs(self._evaluate().smooth_gradient[: problem.d])
         chosen = np.arange(problem.d) if few else np.flatnonzero(slopes > problem.penalty.l1)
-        columns, c = problem.rows.turned.columns(chosen), problem.weight_of_loss * problem.s
-        w, b, scores, manner = self.w[chosen], np.array([self.b]), np.full(problem.n, self.b), np.array([0.0, 1.0, 0.0])
-        changing = dict(w=w, b=b, scores=scores, manner=manner)
-        penalty = dict(l1=problem.penalty.l1, l2=problem.penalty.l2, intercept=problem.fit_intercept)
-        pace = dict(passes=TUNED.rough_passes, enough=TUNED.rough_enough, armijo=TUNED.armijo, shortest=0.2)
-        left, at_once = TUNED.rough_steps, max(1, TUNED.rough_stored // max(1, problem.rows.stored))
-        while left > 0:  # in between Python hears of Ctrl-C
-            steps = min(at_once, left)
-            taken = columns.newton(problem.y, c, problem.loss, steps=steps, **penalty, **pace, **changing)
-            left = left - steps if taken == steps else 0
-        self.w[chosen], self.b = w, float(b[0])
+        assert self.steps_roughly is not None, "who begins roughly has such steps"
+        self.w, self.b = self.steps_roughly.take(chosen, self.w, self.b)
 
     def _weaker(self) -> list[float]:
         """Return the values of C that the run comes by, ascending."""
@@ -289,6 +268,9 @@ class _Run(GapRun):
         """Solve on the next working set; return the new point of the whole problem."""
         if not self.whole:
             return self._step_of_some(point)
+        rough = self.steps_roughly if self.problem.d > TUNED.few else None  # the Hessian of few features is cheap
+        if rough is not None and rough.pay and rough.are_less_work(chosen := self._working_set(point)):
+            return self._improve_roughly(rough, chosen, proof)
         self._screen(point, proof)
         chosen = self._working_set(point)
         whole = len(chosen) == self.problem.d
@@ -300,6 +282,14 @@ class _Run(GapRun):
             self._note(at, chosen)
             point = at
         return self._evaluate() if self.resident else point
+
+    def _improve_roughly(self, steps: RoughSteps, chosen: IntArray, proof: Bound) -> Any:
+        """Go over the next working set by rough steps, which count as one; return the whole problem's new point."""
+        self.w, self.b = steps.go_on(chosen, self.w, self.b, self.method.tol / proof.relative_gap)
+        point = self._evaluate()
+        steps.judge(proof, point.bound)
+        self._note(point, slice(None))
+        return point
 
     def _note(self, at: Any, chosen: Any) -> None:
         """Account for a step, to a point whose weights are those of the chosen features; the others' are zero."""

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
+from ..._common.types import FloatArray, IntArray
 from ..._core import Columns, ColumnSums, Rows, gram_descent
-from ..._types import FloatArray, IntArray
 from ...objective.objective import Objective
 from ...objective.points import MarginPoint, SoftmaxPoint
 from ...penalties import Penalty
@@ -172,7 +172,7 @@ def _by_columns(rows: Any) -> bool:
     return isinstance(rows, Columns) or rows.d > TUNED.gram
 
 
-def _work_of_gram(rows: Rows) -> float:
+def work_of_gram(rows: Rows) -> float:
     """Return how many stored numbers a pass could use, about, in the time of summing H over all rows."""
     if rows.is_sparse:
         lengths = np.diff(rows.X.indptr).astype(np.float64)
@@ -182,7 +182,7 @@ def _work_of_gram(rows: Rows) -> float:
 
 def _enough(rows: Rows, finer: float) -> float:
     """Return how many of the examples are to stand for all in a Hessian."""
-    allowed = TUNED.passes * rows.stored / max(_work_of_gram(rows), 1.0)
+    allowed = TUNED.passes * rows.stored / max(work_of_gram(rows), 1.0)
     return finer * max(allowed * rows.n, TUNED.per_feature * rows.d)
 
 

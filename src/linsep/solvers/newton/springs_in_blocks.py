@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..._common.types import FloatArray
 from ..._core import sprung_slopes
-from ..._types import FloatArray
 from ...objective.examples import Block, Several
 from ..result import Start
 from ..sampling import sample_objective

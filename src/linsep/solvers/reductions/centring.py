@@ -13,9 +13,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..._common.types import FloatArray
+from ..._common.words import many
 from ..._core import Rows, is_sparse
-from ..._types import FloatArray
-from ..._words import many
 from ...objective.duality import Bound
 from ...objective.examples import Changed, Examples, InMemory
 from ...objective.objective import Objective

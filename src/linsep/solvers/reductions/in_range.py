@@ -13,7 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 from ...arithmetic.enclosure import Interval
 from ...objective.duality import Bound
 from ...objective.examples import Changed, in_one

@@ -6,8 +6,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from ..._common.types import FloatArray
 from ..._core import Rows
-from ..._types import FloatArray
 from ...objective.objective import Objective
 from ..result import Observer, Result, Start
 

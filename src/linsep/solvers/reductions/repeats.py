@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..._common.types import FloatArray, IntArray
 from ..._core import Rows, is_sparse
-from ..._types import FloatArray, IntArray
 from ...objective.examples import Block, InMemory
 from ...objective.objective import Objective
 from ..contract import serves

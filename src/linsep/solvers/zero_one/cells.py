@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..._types import BoolArray, FloatArray, IntArray
+from ..._common.types import BoolArray, FloatArray, IntArray
 from ...arithmetic.integers import EPS, IntegerRows, Subspace
 from ...certificates.mistakes.climbing import climb
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from ..._types import BoolArray, FloatArray, IntArray
+from ..._common.types import BoolArray, FloatArray, IntArray
 from ...arithmetic.integers import IntegerRows, conflict_among
 from ...arithmetic.whole_weights import WholeWeights
 from ...certificates.mistakes.hitting import Packing, incidence

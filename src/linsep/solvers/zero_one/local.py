@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ..._types import FloatArray
+from ..._common.types import FloatArray
 
 #: A linear program over more rows than this begins with the ones that matter and takes in the others as they do.
 MANY_ROWS = 500

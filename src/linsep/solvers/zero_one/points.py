@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..._common.types import BoolArray, FloatArray
 from ..._core import Rows
-from ..._types import BoolArray, FloatArray
 from ...arithmetic.whole_weights import WholeWeights
 from ...certificates.mistakes.climbing import centre
 from ...losses import Logistic, Square

@@ -8,14 +8,12 @@ numbers: weights are multiples of a common unit, and their sums exact.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from time import perf_counter
 from typing import TypeVar
 
 import numpy as np
 
-from ..._checks import check_seconds
-from ..._types import BoolArray, FloatArray
+from ..._common.types import BoolArray, FloatArray
 from ...arithmetic.exact import sides
 from ...arithmetic.whole_weights import two_claims
 from ...certificates.mistakes.bound import MistakeBound
@@ -23,15 +21,14 @@ from ...certificates.mistakes.climbing import VertexWalk, climb
 from ...history import Record
 from ...objective.duality import Bound
 from ...objective.objective import Objective
-from ..contract import check_needs
-from ..result import STOPPED_BY_OBSERVER, Observer, Result, Start
+from ..result import STOPPED_BY_OBSERVER, Observer, Start
 from ..run import EndOfRun, Run
 from .cells import CellSearch
 from .cover import Cover
 from .local import OutOfTime, elastic
 from .points import LP_ROWS, STEEP, Points
+from .solver import ZeroOne, ZeroOneResult
 
-Progress = Callable[[float, float, float], None]
 T = TypeVar("T")
 
 #: Seconds that a linear program, which nothing can interrupt, is given at first; then twice as many, and so on.
@@ -49,59 +46,14 @@ TIES = 50
 STROLL, AT_A_LOSS = 300, 3000
 
 
-@dataclass(frozen=True)
-class ZeroOneResult(Result):
-    """The outcome of a search for the fewest mistakes.
-
-    Attributes
-    ----------
-    mistakes : float
-        Σ sᵢ [zᵢ ≤ 0] of the plane: the exact sum, of exact signs, rounded once.
-    lower : MistakeBound
-        What no plane can go below, and why; its bound is that of `mistakes` if and only if the exact sums are equal.
-    trace : array of shape (steps, 3)
-        Seconds, mistakes of the best plane, lower bound: whenever one of the two moved.
-    """
-
-    mistakes: float = np.inf
-    lower: MistakeBound = field(default_factory=lambda: MistakeBound(0.0, "none"))
-    trace: FloatArray = field(default_factory=lambda: np.empty((0, 3)))
-
-
-@dataclass(frozen=True)
-class ZeroOne:
-    """Minimise Σ sᵢ [zᵢ ≤ 0] exactly, or as far as time allows.
-
-    Seeds come from least squares, logistic regression, the hinge loss and searches along random lines. In up to three
-    dimensions (two features and an intercept) every relevant cell is looked at; in more, conflicts are collected
-    until they prove the best plane optimal, or cells are looked at where there are few enough.
-
-    Parameters
-    ----------
-    time_limit : float or None
-        Seconds; None for no limit.
-    progress : callable or None
-        Called with the weight of mistakes of the best plane, the lower bound and the seconds gone.
-    """
-
-    time_limit: float | None = 60.0
-    progress: Progress | None = None
-
-    name = "zero_one"
-    needs = frozenset({"counting", "one_plane", "rows"})
-
-    def __post_init__(self) -> None:
-        check_seconds("time_limit", self.time_limit)
-
-    def solve(
-        self, problem: Objective, *, start: Start | None = None, seed: int = 0, observer: Observer | None = None
-    ) -> ZeroOneResult:
-        """Search, from `start` if there is one; Ctrl-C and the time limit keep the best plane so far."""
-        check_needs(self, problem)
-        search = _Search(self, problem, seed, observer)
-        with search.until_it_ends():
-            search.run(start)
-        return search.result()
+def search(
+    method: ZeroOne, problem: Objective, start: Start | None, seed: int, observer: Observer | None
+) -> ZeroOneResult:
+    """Search, from `start` if there is one; Ctrl-C and the time limit keep the best plane so far."""
+    running = _Search(method, problem, seed, observer)
+    with running.until_it_ends():
+        running.run(start)
+    return running.result()
 
 
 class _Search(Run):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ._types import IntArray
+from .types import IntArray
 
 #: Labels in a range that is larger than their number by no more than this are counted.
 COUNTED = 1000

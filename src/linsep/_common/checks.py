@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any
 
-from ._words import shown
+from .words import shown
 
 __all__ = ["check_choice", "check_count", "check_seconds"]
 

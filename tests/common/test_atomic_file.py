@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from linsep import _atomic_file
-from linsep._atomic_file import _unnamed, check_target, write_atomically
+from linsep._common import atomic_file
+from linsep._common.atomic_file import _unnamed, check_target, write_atomically
 
 SIZE = 4_000_000
 
 # A child that kills itself in the middle of writing: before anything, half way, before and after the new name.
 SUICIDE = """
 import os, signal, sys
-from linsep import _atomic_file as atomic_file
+from linsep._common import atomic_file
 stage, path, size = sys.argv[1:]
 def die(*args, **kwargs):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -55,7 +55,7 @@ def test_a_kill_at_any_stage_leaves_the_old_file_or_the_new_one(tmp_path, stage)
 def test_a_kill_at_a_random_moment_leaves_a_whole_file(tmp_path):
     path = tmp_path / "model.json"
     endless = (
-        "import sys\nfrom linsep._atomic_file import write_atomically\n"
+        "import sys\nfrom linsep._common.atomic_file import write_atomically\n"
         f"while True:\n    for letter in (b'a', b'b'):\n        write_atomically(sys.argv[1], letter * {SIZE})\n"
     )
     for pause in (0.0, 0.01, 0.035):
@@ -73,7 +73,7 @@ def test_a_full_disk_leaves_the_old_file_and_nothing_half_written(tmp_path):
     path = tmp_path / "model.json"
     path.write_bytes(b"old")
     program = (
-        "import resource, sys\nfrom linsep._atomic_file import write_atomically\n"
+        "import resource, sys\nfrom linsep._common.atomic_file import write_atomically\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))\n"
         f"try:\n    write_atomically(sys.argv[1], b'n' * {SIZE})\n"
         "except OSError as error:\n    print(error.errno)\n"
@@ -147,7 +147,7 @@ def test_where_no_file_can_be_without_a_name_or_get_one_later_it_is_written_all_
     def refuse(*arguments, **options):
         raise OSError("not here")
 
-    for where, function in ((os, "link"), (_atomic_file, "_unnamed")):
+    for where, function in ((os, "link"), (atomic_file, "_unnamed")):
         with monkeypatch.context() as patch:
             patch.setattr(where, function, refuse if function == "link" else lambda folder: None)
             write_atomically(tmp_path / "model.json", function.encode())

@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 
 import linsep
 from linsep import palette
-from linsep._html import STRIPES
+from linsep._common.html import STRIPES
 from linsep.analysis.evaluation import evaluate
 
 X, CODES = load_breast_cancer(return_X_y=True)

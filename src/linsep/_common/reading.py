@@ -126,7 +126,7 @@ def entry(data: Mapping[Any, Any], name: Any) -> Any:
     >>> entry({"tol": 1e-4}, "coef")
     Traceback (most recent call last):
     ...
-    linsep._reading.MissingError: it lacks 'coef': not what linsep wrote
+    linsep._common.reading.MissingError: it lacks 'coef': not what linsep wrote
     """
     if not isinstance(data, Mapping):
         raise ValueError(f"{data!r} is no object with {name!r} in it")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from linsep._labels import coded
+from linsep._common.labels import coded
 
 CASES = {
     "few whole numbers": np.array([4, 2, 4, 9, -1]),

@@ -6,7 +6,8 @@ import sys
 import numpy as np
 import pytest
 
-from linsep import SGDClassifier, _threads, cli
+from linsep import SGDClassifier, cli
+from linsep._common import threads
 from linsep._core import helpers, in_threads
 from linsep.certificates import data_hash
 from linsep.cli import startup
@@ -14,16 +15,16 @@ from linsep.cli import startup
 
 @pytest.fixture
 def no_room(monkeypatch):
-    monkeypatch.setattr(_threads, "is_room", lambda count=1: False)
+    monkeypatch.setattr(threads, "is_room", lambda count=1: False)
     monkeypatch.setattr("threading.Thread.start", lambda thread: pytest.fail("a thread was started"))
 
 
 def test_room_is_asked_for_where_addresses_are_limited(monkeypatch):
-    assert _threads.is_room(4)
-    monkeypatch.setattr(_threads, "address_limit", lambda: 1 << 40)
-    assert _threads.is_room(4)
-    monkeypatch.setattr(_threads, "STACK", 1 << 60)
-    assert not _threads.is_room(4)
+    assert threads.is_room(4)
+    monkeypatch.setattr(threads, "address_limit", lambda: 1 << 40)
+    assert threads.is_room(4)
+    monkeypatch.setattr(threads, "STACK", 1 << 60)
+    assert not threads.is_room(4)
 
 
 def test_without_room_the_work_is_done_by_whoever_asks(no_room, monkeypatch):

@@ -24,11 +24,27 @@ def with_unit(name: str, unit: str) -> str:
 
     Examples
     --------
-    >>> with_unit("voltage", "V"), with_unit("age", ""), with_unit("price (€)", "€")
-    ('voltage (V)', 'age', 'price (€)')
+    >>> with_unit("voltage", "V"), with_unit("age", ""), with_unit("price (€)", "€"), with_unit("weight_kg", "kg")
+    ('voltage (V)', 'age', 'price (€)', 'weight_kg')
     """
-    is_said = not unit or name.rstrip().endswith((f"({unit})", f"[{unit}]"))
-    return name if is_said else f"{name} ({unit})"
+    bare = name.rstrip(" )]")
+    before = bare.removesuffix(unit)
+    # The last letters of a word are no unit: a column "Abc" of numbers in c does not say so.
+    is_said = bare != before and not (unit[0].isalnum() and before[-1:].isalnum())
+    return name if is_said or not unit else f"{name} ({unit})"
+
+
+def as_typed(option: str, values: Sequence[str]) -> str:
+    """Return an option with values, as they are typed; what begins with a hyphen is joined to its option.
+
+    Examples
+    --------
+    >>> as_typed("--missing", ["k.A.", "-"])
+    "--missing 'k.A.' --missing='-'"
+    """
+    plain = [repr(value) for value in values if not value.startswith("-")]
+    joined = [f"{option}={value!r}" for value in values if value.startswith("-")]
+    return " ".join([*([option, *plain] if plain else []), *joined])
 
 
 def told_apart(names: Sequence[Any]) -> list[str]:

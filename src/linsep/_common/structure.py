@@ -5,6 +5,7 @@ Nothing of linsep is imported here, since the checker of exact proofs relies on 
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -20,18 +21,23 @@ def is_sparse(X: Any) -> bool:
 
 
 def sound(X: Any, *, unread: bool = False) -> Any:
-    """X itself, or a copy that compiled code may read; raise `ValueError` where a sparse one is damaged.
+    """X as compiled code may read it; raise `ValueError` where a sparse one is damaged.
 
     Every way in for users' data goes through here first: neither SciPy's loops nor ours look where an index points
     before they read and write there, nor whether a number lies across two words of the memory. What is no array (a
     list, a table) is left to whoever makes one of it. Where our kernels are the first to read the entries of a CSR
     matrix, they check them on the way: `unread` leaves that to them.
 
+    Of a sparse matrix the indices are copied, in 32 bits where these suffice, and the copy is what is checked and read
+    from then on: another thread that writes into them cannot lead a loop astray. Its numbers are not copied; should
+    they change meanwhile, the answer is that of no matrix, but there is one.
+
     Examples
     --------
     >>> X = sparse.csr_array([[1.0, 2.0], [0.0, 3.0]])
-    >>> sound(X) is X
-    True
+    >>> own = sound(X)
+    >>> np.shares_memory(own.data, X.data), np.shares_memory(own.indices, X.indices)
+    (True, False)
     >>> X.indices[0] = -1
     >>> sound(X)
     Traceback (most recent call last):
@@ -45,15 +51,41 @@ def sound(X: Any, *, unread: bool = False) -> Any:
     if not is_sparse(X) or X.ndim != 2:
         return X
     if X.format not in INDEXED:
-        return sound(X.tocsr())  # of Python's own lists and tables, or of diagonals, which have no indices
+        return sound(_indexed(X))
     names = ("data", "row", "col") if X.format == "coo" else ("data", "indices", "indptr")
-    parts = [np.asarray(getattr(X, name)) for name in names]
+    data, first, second = (np.asarray(getattr(X, name)) for name in names)
     unread = unread and X.format == "csr" and X.dtype in (np.float32, np.float64)
-    _check_structure(X, *parts, unread=unread)
-    if all(part.flags.c_contiguous and part.flags.aligned and part.dtype.isnative for part in parts):
-        return X
-    data, *places = (aligned(part, part.dtype.newbyteorder("=")) for part in parts)
-    return type(X)((data, tuple(places)) if X.format == "coo" else (data, *places), shape=X.shape)
+    if not first.dtype == second.dtype == np.int32:  # the copy may lack the digits that are wrong
+        _check_structure(X, data, first, second, unread=False)
+    largest = max(*X.shape, len(first))
+    first, second = _copied(first, largest), _copied(second, largest)
+    _check_structure(X, data, first, second, unread=unread)
+    form = getattr(sparse, f"{X.format}_{'array' if isinstance(X, sparse.sparray) else 'matrix'}")
+    data = aligned(data, data.dtype.newbyteorder("="))
+    return form((data, (first, second)) if X.format == "coo" else (data, first, second), shape=X.shape)
+
+
+def _copied(indices: Any, largest: int) -> Any:
+    """Return a copy of indices, of 32 bits if the largest possible fits in."""
+    if indices.ndim != 1 or indices.dtype.kind not in "iu":
+        return indices  # which are none, and are refused
+    return indices.astype(np.int32 if largest <= np.iinfo(np.int32).max else np.int64)
+
+
+def _indexed(X: Any) -> Any:
+    """Return a matrix of lists, of a dictionary or of diagonals with indices instead."""
+    if X.format == "dia":
+        return type(X)((X.data, X.offsets.copy()), shape=X.shape).tocsr()
+    if X.format != "lil":
+        return X.tocsr()
+    columns, values = [list(row) for row in X.rows], [list(row) for row in X.data]
+    lengths = [len(row) for row in columns]
+    if lengths != [len(row) for row in values]:
+        raise _damage(X, "a row has more numbers than columns, or fewer")
+    indices = np.fromiter(chain.from_iterable(columns), np.int64, sum(lengths))
+    data = np.fromiter(chain.from_iterable(values), X.dtype, sum(lengths))
+    form = sparse.csr_array if isinstance(X, sparse.sparray) else sparse.csr_matrix
+    return form((data, indices, np.cumsum([0, *lengths])), shape=X.shape)
 
 
 def _check_structure(X: Any, data: Any, first: Any, second: Any, *, unread: bool) -> None:
