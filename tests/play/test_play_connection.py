@@ -48,10 +48,11 @@ def test_the_address_has_the_step_shown_the_line_drawn_by_hand_and_the_digit(bro
         ready(page)
         page.evaluate("play.player.go(7)")
         page.click("#hand-on")
+        page.wait_for("play.hand.on")
         page.evaluate("play.hand.set({ turn: 30, shift: 0.5, steep: 2 })")
         page.click("#digit-box > summary")
         page.click("#digit-7")
-        page.wait_for("play.digits.found !== null && !play.link.waiting.size")
+        page.wait_for("play.digits.found !== null && !play.link.waiting.size && !play.hand.asking")
         shared = page.evaluate("play.saved()")
         found, counts = page.evaluate("play.digits.found.votes"), page.text("#hand-counts")
         assert page.text("#digit-says") == "A 7."

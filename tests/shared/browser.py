@@ -219,12 +219,18 @@ class Page:
         return self.evaluate(f"document.querySelector({json.dumps(selector)}).innerText")
 
     def click(self, selector):
-        """Press and release the mouse in the middle of an element."""
+        """Press and release the mouse in the middle of an element, once it stands still and nothing covers it."""
         script = f"""(() => {{ const element = document.querySelector({json.dumps(selector)});
             element.scrollIntoView({{block: "center", behavior: "instant"}});
-            const box = element.getBoundingClientRect();
-            return [box.x + box.width / 2, box.y + box.height / 2]; }})()"""
-        self.drag(self.evaluate(script))
+            const box = element.getBoundingClientRect(), place = [box.x + box.width / 2, box.y + box.height / 2];
+            return [...place, element.contains(document.elementFromPoint(...place))]; }})()"""
+        until, seen = time.monotonic() + 10.0, None
+        while (found := self.evaluate(script)) != seen or not found[2]:
+            if time.monotonic() > until:
+                raise AssertionError(f"{selector} does not stand still, or is covered: {found}")
+            seen = found
+            time.sleep(0.02)
+        self.drag(found[:2])
 
     def drag(self, *places, modifiers=0):
         """Press the mouse at the first place, move it over the others, and release it at the last."""
