@@ -100,23 +100,26 @@ struct SparseRow {
     const I *j;
     std::size_t size;
 
-    double dot(const double *w) const {
-        // Four sums, because one would wait for the previous addition at every step. What is left takes no loop of its
-        // own: of short rows every end of a loop is guessed wrong by the processor, at the price of a dozen entries.
+    double dot(const double *w) const { return dot_by<false>(w); }
+    // Four sums, because one would wait for the previous addition at every step. Where rows of many lengths are visited in
+    // any order (`jumping`), what is left over takes no loop of its own: the processor would guess its end wrong, at the
+    // price of a dozen entries.
+    template <bool jumping>
+    LINSEP_WITHIN double dot_by(const double *w) const {
+        const auto product = [&](std::size_t k) { return static_cast<double>(x[k]) * w[j[k]]; };
         double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
         std::size_t k = 0;
         for (; k + 4 <= size; k += 4) {
-            s0 += static_cast<double>(x[k]) * w[j[k]];
-            s1 += static_cast<double>(x[k + 1]) * w[j[k + 1]];
-            s2 += static_cast<double>(x[k + 2]) * w[j[k + 2]];
-            s3 += static_cast<double>(x[k + 3]) * w[j[k + 3]];
+            s0 += product(k);
+            s1 += product(k + 1);
+            s2 += product(k + 2);
+            s3 += product(k + 3);
         }
-        if (size > 0) {
-            const std::size_t last = size - 1, k1 = std::min(k + 1, last), k2 = std::min(k + 2, last);
-            k = std::min(k, last);
-            const double p0 = static_cast<double>(x[k]) * w[j[k]], p1 = static_cast<double>(x[k1]) * w[j[k1]],
-                         p2 = static_cast<double>(x[k2]) * w[j[k2]];
-            const std::size_t rest = size % 4;
+        if constexpr (!jumping) {
+            for (; k < size; ++k) s0 += product(k);
+        } else if (size > 0) {
+            const std::size_t last = size - 1, rest = size % 4;
+            const double p0 = product(std::min(k, last)), p1 = product(std::min(k + 1, last)), p2 = product(std::min(k + 2, last));
             s0 += rest > 0 ? p0 : 0.0, s1 += rest > 1 ? p1 : 0.0, s2 += rest > 2 ? p2 : 0.0;
         }
         return (s0 + s1) + (s2 + s3);
@@ -148,23 +151,40 @@ struct SparseRow {
     bool same(const SparseRow &other) const {
         return size == other.size && std::equal(j, j + size, other.j) && std::equal(x, x + size, other.x);
     }
+    // Two rows of the matrix at a time, which share what is read of this one.
     void add_square_to(double *sum, std::size_t width, double c) const {
-        const bool sorted = std::is_sorted(j, j + size);
-        for (std::size_t k = 0; k < size; ++k) {
-            double *into = sum + static_cast<std::size_t>(j[k]) * width;
-            const double c_k = c * static_cast<double>(x[k]);
-            if (sorted)
-                for (std::size_t l = 0; l <= k; ++l) into[j[l]] += c_k * static_cast<double>(x[l]);
-            else
-                for (std::size_t l = 0; l < size; ++l)
-                    if (j[l] <= j[k]) into[j[l]] += c_k * static_cast<double>(x[l]);
+        if (!increases()) return add_unsorted_square_to(sum, width, c);
+        const auto into = [&](std::size_t k) { return sum + column(k) * width; };
+        std::size_t k = 0;
+        for (; k + 1 < size; k += 2) {
+            double *first = into(k), *second = into(k + 1);
+            const double c0 = c * value(k), c1 = c * value(k + 1);
+            for (std::size_t l = 0; l <= k; ++l) {
+                const std::size_t at = column(l);
+                first[at] += c0 * value(l);
+                second[at] += c1 * value(l);
+            }
+            second[column(k + 1)] += c1 * value(k + 1);
         }
+        if (k < size)
+            for (std::size_t l = 0; l <= k; ++l) into(k)[column(l)] += c * value(k) * value(l);
+    }
+    bool increases() const {
+        int falls = 0;
+#pragma omp simd reduction(| : falls)
+        for (std::size_t k = 1; k < size; ++k) falls |= j[k] <= j[k - 1];
+        return falls == 0;
+    }
+    LINSEP_APART void add_unsorted_square_to(double *sum, std::size_t width, double c) const {
+        for (std::size_t k = 0; k < size; ++k)
+            for (std::size_t l = 0; l < size; ++l)
+                if (j[l] <= j[k]) sum[column(k) * width + column(l)] += c * value(k) * value(l);
     }
     // The product, while a row that comes later is brought near: into the second cache, since asking the first one for more
     // than it can wait for at a time would hold up what is read meanwhile.
     LINSEP_APART double dot(const double *w, const SparseRow &later) const {
         later.fetch();
-        return dot(w);
+        return dot_by<true>(w);
     }
     // Thirty-two entries at a time, or what lies behind the row's end, which does no harm: of short rows no loop ends early.
     // Within its caller: a compiler that sees a function do nothing but fetch leaves out the call.
