@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -263,12 +264,11 @@ def column_newton(
         manner[1] *= 0.25 if done == 1 else 1.0
         step, step_b, t = model.step()
         slope = u @ t + l2 * w @ step + l1 * (np.abs(w + step).sum() - np.abs(w).sum())
-        here, length = c @ loss.value(z) + _penalty(w, l1, l2), 1.0
-        while length >= shortest:
-            there = c @ loss.value(y * (scores + length * t)) + _penalty(w + length * step, l1, l2)
-            if there <= here + armijo * length * slope:
-                break
-            length *= 0.5
+
+        def objective(length: float, step: FloatArray = step, t: FloatArray = t) -> float:
+            return float(c @ loss.value(y * (scores + length * t)) + _penalty(w + length * step, l1, l2))
+
+        length = _armijo(objective, armijo * slope, shortest)
         if length >= shortest:
             w += length * step
             b += length * step_b
@@ -276,11 +276,23 @@ def column_newton(
             taken += 1
         elif manner[2] == 1:
             break
-        if length == 1:
-            manner[2] = 0.0 if manner[2] < 0.5 else 0.25 * manner[2]
-        else:
-            manner[2] = min(1.0, max(0.25, 2.0 * manner[2])) if length >= shortest else 1.0
+        manner[2] = _caution(float(manner[2]), length, shortest)
     return taken
+
+
+def _armijo(objective: Callable[[float], float], rise: float, shortest: float) -> float:
+    """Return the first of the lengths 1, ½, ¼, … that makes the fall which is asked for; one below `shortest` if none."""
+    here, length = objective(0.0), 1.0
+    while length >= shortest and not objective(length) <= here + length * rise:
+        length *= 0.5
+    return length
+
+
+def _caution(before: float, length: float, shortest: float) -> float:
+    """Return how far the next model's curvatures go to a parabola above the loss, by how long a step could be."""
+    if length == 1:
+        return 0.0 if before < 0.5 else 0.25 * before
+    return min(1.0, max(0.25, 2.0 * before)) if length >= shortest else 1.0
 
 
 class _ColumnModel:
