@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -243,6 +244,10 @@ def column_newton(
     columns = np.array([dense_row(A, int(j)) for j in which]).reshape(len(which), len(y))
     lengths = np.diff(A.indptr)[which] if is_sparse(A) else np.full(len(which), len(y))
     left, taken = list(range(len(which))), 0
+
+    def objective(step: FloatArray, t: FloatArray, length: float) -> float:
+        return float(c @ loss.value(y * (scores + length * t)) + _penalty(w + length * step, l1, l2))
+
     while taken < steps:
         z = y * scores
         u, h = c * loss.slope(z) * y, c * _widened(loss, z, float(manner[2]))
@@ -264,11 +269,7 @@ def column_newton(
         manner[1] *= 0.25 if done == 1 else 1.0
         step, step_b, t = model.step()
         slope = u @ t + l2 * w @ step + l1 * (np.abs(w + step).sum() - np.abs(w).sum())
-
-        def objective(length: float, step: FloatArray = step, t: FloatArray = t) -> float:
-            return float(c @ loss.value(y * (scores + length * t)) + _penalty(w + length * step, l1, l2))
-
-        length = _armijo(objective, armijo * slope, shortest)
+        length = _armijo(partial(objective, step, t), armijo * slope, shortest)
         if length >= shortest:
             w += length * step
             b += length * step_b
@@ -281,7 +282,7 @@ def column_newton(
 
 
 def _armijo(objective: Callable[[float], float], rise: float, shortest: float) -> float:
-    """Return the first of the lengths 1, ½, ¼, … that makes the fall which is asked for; one below `shortest` if none."""
+    """Return the first of the lengths 1, ½, ¼, … that makes the fall asked for; one below `shortest` if none does."""
     here, length = objective(0.0), 1.0
     while length >= shortest and not objective(length) <= here + length * rise:
         length *= 0.5
