@@ -98,6 +98,18 @@ def test_a_column_that_says_the_opposite_has_a_negative_correlation(container):
     assert found.message.startswith("'who = man' and 'adult_male = False' say the same (correlation -1.0000)")
 
 
+def test_two_categories_that_say_the_same_are_told_with_how_many_levels_do():
+    town, y = np.arange(300) % 4, noise()[1]
+    levels = (town[:, None] == np.arange(4)).astype(float)
+    names = [f"{column} = {level}" for column in ("town", "zip") for level in range(4)]
+    found = suspects(np.hstack([levels, levels]), y, names=names, sources=["town"] * 4 + ["zip"] * 4)
+    (message,) = [one.message for one in found if one.kind == "collinear"]
+    assert message == (
+        "'town = 0' and 'zip = 0' say the same (correlation 1.0000), as do 3 more pairs of features of 'town' and "
+        "'zip': their weights mean little apart"
+    )
+
+
 def test_constant_and_huge_columns_are_no_copies_of_each_other():
     X, y = noise()
     X[:, 0], X[:, 1] = 1e200, 0.1

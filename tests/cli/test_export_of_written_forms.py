@@ -193,3 +193,40 @@ def test_the_python_file_refuses_a_file_without_the_columns_of_the_fit(tmp_path)
     assert alone.returncode == 1
     assert not alone.stdout
     assert "the file has no column 'feature 1' (is it CSV, with the columns of the fit?)" in alone.stderr
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """The Python file of a small model, and the file of the fit."""
+    place = tmp_path_factory.mktemp("program")
+    rows = [f"{k % 7},{'ja' if k % 7 > 3 else 'nein'}" for k in range(3000)]
+    (place / "a.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+    run("fit", place / "a.csv", "-t", "y", "-o", place / "m.json")
+    run("export", place / "m.json", "--to", "python", "-o", place / "c.py")
+    return place
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "give the name of one CSV file with the columns of the fit"),
+        (["none.csv"], "No such file or directory: 'none.csv'"),
+        (["latin.csv"], "latin.csv is not UTF-8 text: convert it"),
+    ],
+)
+def test_the_python_file_says_what_was_wrong_without_a_traceback(program, words, said):
+    (program / "latin.csv").write_bytes("x,y\n1,schön\n".encode("latin-1"))
+    asked = [sys.executable, "-I", program / "c.py", *words]
+    alone = subprocess.run(asked, capture_output=True, text=True, check=False, cwd=program)
+    assert alone.returncode == 1
+    assert said in alone.stderr
+    assert "Traceback" not in alone.stderr
+
+
+def test_the_python_file_ends_quietly_where_nobody_reads_on(program):
+    asked = [sys.executable, "-I", program / "c.py", program / "a.csv"]
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stderr=subprocess.PIPE, bufsize=0) as alone:
+        assert alone.stdout.readline().strip() == b"nein"
+        alone.stdout.close()
+        assert alone.stderr.read() == b""
+        assert alone.wait() == 0

@@ -25,13 +25,16 @@ def census(n, seed):
     return frame.assign(rich=np.where(rich & ~poor, "yes", "no")), poor
 
 
-def test_the_infimum_is_proven_where_levels_separate(tmp_path):
+@pytest.mark.parametrize(
+    ("within", "said"), [([], "work = never"), (["--max-memory", "1GB"], "some coefficients seem to run to infinity")]
+)
+def test_the_infimum_is_proven_where_levels_separate(tmp_path, within, said):
     frame, poor = census(1500, seed=0)
     frame.to_csv(tmp_path / "census.csv", index=False)
-    asked = "fit", tmp_path / "census.csv", "-t", "rich", "--C", "inf", "-o", tmp_path / "m.json"
+    asked = "fit", tmp_path / "census.csv", "-t", "rich", "--C", "inf", "-o", tmp_path / "m.json", *within
     done = call(*asked)
     assert done.code == 0, done.err.decode()
-    assert "work = never" in done.err.decode()
+    assert said in done.err.decode()
     # On the rows of levels that separate the loss falls to zero; what the others cost at the least is the infimum.
     rest = frame[~poor]
     X = pd.get_dummies(rest.drop(columns=["rich", "years"]), drop_first=True, dtype=float)
@@ -47,10 +50,11 @@ def test_the_infimum_is_proven_where_levels_separate(tmp_path):
 
 @pytest.mark.slow
 @pytest.mark.skipif("LINSEP_DATA" not in os.environ, reason="LINSEP_DATA names the folder with adult.data")
-def test_the_infimum_of_the_census_is_proven(tmp_path):
+@pytest.mark.parametrize("within", [[], ["--max-memory", "1GB"]])
+def test_the_infimum_of_the_census_is_proven(tmp_path, within):
     # Steps from a sample of the rows gained next to nothing long before the end: rare levels were seen in too few.
     asked = "fit", Path(os.environ["LINSEP_DATA"]) / "adult.data", "-t", "-1", "--C", "inf", "-o", tmp_path / "m.json"
-    done = call(*asked)
+    done = call(*asked, *within)
     assert done.code == 0, done.err.decode()
     reached = float(re.search(r"objective is ([\d.]+);", done.out.decode()).group(1))
-    assert reached == pytest.approx(10282.5105, abs=1e-3)
+    assert 10282.5105 - 1e-3 <= reached <= 10282.5105 + (0.0001 * 10282.5105 if within else 1e-3)

@@ -168,5 +168,14 @@ def test_values_in_another_encoding_are_told_by_predict_too(tmp_path):
         (tmp_path / name).write_text("\n".join(["x;part;y", *rows]), encoding=written)
     run("fit", tmp_path / "new.csv", "-t", "y", "-o", tmp_path / "m.json")
     told = run("predict", tmp_path / "m.json", tmp_path / "old.csv", code=2)
-    assert "old.csv: it is not utf-8 text" in told
+    assert "old.csv line 2, column 'part': b'\\xf6' is not UTF-8 text" in told
     assert "say --encoding latin-1 (or what it is)" in told
+
+
+def test_the_doctor_says_how_many_levels_of_two_columns_are_the_same(tmp_path):
+    rng = np.random.default_rng(0)
+    town = rng.integers(0, 4, 200)
+    rows = [f"{'abcd'[k]},z{k},{rng.normal():.3f},{rng.choice(['ja', 'nein'])}" for k in town]
+    (tmp_path / "a.csv").write_text("\n".join(["town,zip,x,y", *rows]) + "\n")
+    told = run("doctor", tmp_path / "a.csv", "-t", "y")
+    assert "in every row, and 3 more relations of 'town' and 'zip': without a penalty" in told

@@ -96,6 +96,12 @@ def test_many_classes_have_a_short_table(tmp_path):
     assert "the 10 most frequent confusions" in text
     assert "the 10 of 25 classes with the lowest F1" in text
     assert len(text.splitlines()) < 40
+    few = pd.read_csv(tmp_path / "many.csv").iloc[: 12 * 15]
+    few.to_csv(tmp_path / "few.csv", index=False)
+    worst = run("evaluate", tmp_path / "m.json", tmp_path / "few.csv").split("lowest F1\n")[1].split("\n\n")[0]
+    named = [line.split()[0] for line in worst.splitlines()[1:]]
+    assert len(named) == 10
+    assert not {"c22", "c23", "c24"} & set(named), "classes without a row, nor said of one, have no F1"
     record = run_json("evaluate", tmp_path / "m.json", tmp_path / "many.csv")
     assert len(record["confusion"]) == 25
     assert len(record["worst_confusions"]) == 10

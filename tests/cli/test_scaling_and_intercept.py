@@ -25,10 +25,11 @@ def people(tmp_path):
     return frame, tmp_path / "people.csv"
 
 
+@pytest.mark.parametrize("within", [[], ["--max-memory", "1GB"]])
 @pytest.mark.parametrize("intercept", [True, False])
-def test_the_files_own_numbers_are_fitted(people, tmp_path, intercept):
+def test_the_files_own_numbers_are_fitted(people, tmp_path, intercept, within):
     frame, path = people
-    options = ["--no-scaling", *([] if intercept else ["--no-intercept"])]
+    options = ["--no-scaling", *([] if intercept else ["--no-intercept"]), *within]
     assert "(standardised)" in run("fit", path, "--target", "kind", "-o", tmp_path / "scaled.json")
     said = run("fit", path, "--target", "kind", *options, "-o", tmp_path / "model.json")
     assert "numbers     age, income\n" in said
@@ -44,8 +45,6 @@ def test_the_files_own_numbers_are_fitted(people, tmp_path, intercept):
     ("options", "complaint"),
     [
         (["--no-scaling", "--C", "auto"], "--C auto standardises in each of its parts"),
-        (["--no-scaling", "--max-memory", "1GB"], "--no-scaling and --no-intercept take their data into memory"),
-        (["--no-intercept", "--max-memory", "1GB"], "leave out --max-memory"),
     ],
 )
 def test_what_cannot_be_combined_is_refused(people, options, complaint):

@@ -173,6 +173,21 @@ def test_axes_have_ticks_and_names_are_not_cut(browser, tmp_path, width):
         assert begin + long <= whole, words
 
 
+def test_the_last_number_of_an_axis_is_not_cut(browser, tmp_path):
+    script = files("linsep.replay").joinpath("drawing.js").read_text("utf-8")
+    (tmp_path / "blank.html").write_text(f"<!doctype html><meta charset='utf-8'><script>{script}</script>")
+    with browser.open(tmp_path / "blank.html") as page:
+        ends = page.evaluate(
+            """(() => { const pen = document.createElement("canvas").getContext("2d"), ends = [];
+            const size = { width: 300, height: 100 }; pen.font = "16px sans-serif";
+            const box = inset(pen, size, [0, 1]), at = { x: u => box.x + u / 50000 * box.width, y: v => v };
+            pen.fillText = (words, x) => ends.push([words, x + pen.measureText(words).width / 2]);
+            axes(pen, box, at, [0, 25000, 50000], []); return ends; })()"""
+        )
+    assert [words for words, _ in ends] == ["0", "25,000", "50,000"]
+    assert max(end for _, end in ends) <= 300
+
+
 def test_helpers_for_drawing_know_nothing_of_the_film(browser, tmp_path):
     script = files("linsep.replay").joinpath("drawing.js").read_text("utf-8")
     (tmp_path / "blank.html").write_text(f"<!doctype html><meta charset='utf-8'><script>{script}</script>")

@@ -569,3 +569,17 @@ def test_classes_around_a_point_have_no_optimum_though_none_lies_apart_from_the_
     with pytest.warns(ConvergenceWarning, match=r"the data are separable, so no finite optimum exists.*1 against 2"):
         model = LogisticRegression(C=np.inf).fit(X, codes)
     assert not model.converged_
+
+
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        ([1.0, 2.0], "overlap: no plane through the origin separates, not even weakly; zero is a convex combination"),
+        ([-1.0, 2.0], "separable: a plane through the origin has all points strictly on their own side"),
+        ([0.0, 2.0], "quasi-separable: a plane through the origin has no point on the wrong side and 1 on it"),
+    ],
+)
+def test_without_an_intercept_it_is_said_which_planes_are_meant(x, said):
+    found = separability(np.array(x)[:, None], [0, 1], fit_intercept=False)
+    assert str(found).startswith(said)
+    assert "origin" not in str(separability(np.array(x)[:, None], [0, 1]))

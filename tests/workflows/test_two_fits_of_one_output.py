@@ -83,3 +83,26 @@ def test_a_folder_that_no_fit_made_is_left_alone(tmp_path):
     with pytest.raises(DataError, match="no fit made it"):
         begun(tmp_path)
     assert not (tmp_path / "m.json.partial" / LOCK).exists()
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "said"),
+    [
+        ({"reference": []}, {"reference": ["town=Ulm"]}, "--reference was not given and is now town=Ulm"),
+        (
+            {"reference": ["town=Bad Ems", "kind=a"]},
+            {"reference": ["kind=a"]},
+            "--reference was 'town=Bad Ems' kind=a and is now kind=a",
+        ),
+        ({"target": "churned"}, {"target": "-1"}, "--target was churned and is now -1"),
+        ({"scaled": True}, {"scaled": False}, "numbers were standardised, or taken as they are"),
+        ({"intercept": False}, {"intercept": True}, "the plane had an offset, or went through the origin"),
+    ],
+)
+def test_settings_that_differ_are_told_as_they_are_typed(tmp_path, before, now, said):
+    kept = begun(tmp_path, RUN | {"settings": before})
+    kept.prepare({"rows": 3})
+    kept.release()
+    with pytest.raises(DataError) as told:
+        begun(tmp_path, RUN | {"settings": now})
+    assert said in str(told.value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -255,14 +256,17 @@ class _Columns:
             return
         found = find_redundancy(self.X, intercept=True)
         relations, said = found.relations(self.names), set[frozenset[str]]()
-        for j, others in found.combinations.items():
-            terms = [j, *(i for i in others if i < d)]
+        terms_of = {j: [j, *(i for i in others if i < d)] for j, others in found.combinations.items()}
+        alike = Counter(frozenset(self.sources[i] for i in terms) for terms in terms_of.values())
+        for j, terms in terms_of.items():
             made_of = frozenset(self.sources[i] for i in terms)
             if len(made_of) == 1 or made_of in said:  # a constant, or levels of one category; or told already
                 continue
             said.add(made_of)
-            short = f"{self._name(j)} = {relations[self.names[j]]} in every row"
-            long = f"{phrase([repr(name) for name in sorted(made_of)])} depend on each other exactly"
+            both, more = phrase([repr(name) for name in sorted(made_of)]), alike[made_of] - 1
+            too = f", and {many(more, 'more relation')} of {both}" if more else ""
+            short = f"{self._name(j)} = {relations[self.names[j]]} in every row{too}"
+            long = f"{both} depend on each other exactly"
             message = (
                 f"{short if len(terms) <= TERMS else long}: without a penalty their weights are not determined, with "
                 "one they share the effect; leave one out"

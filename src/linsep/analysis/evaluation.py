@@ -108,6 +108,10 @@ class Evaluation:
         tables += rows(["truth", "said", "rows", "of its class"], confused) if confused else ""
         return card(f"measured on {many(self.rows, 'row')}", table=tables)
 
+    def worst_told(self) -> list[OfClass]:
+        """Return the classes, those with the lowest F1 first; last those that no row is of, or said to be of."""
+        return sorted(self.of_class, key=lambda one: np.inf if one.f1 is None else one.f1.value)
+
     def worst_confusions(self, most: int) -> list[Confusion]:
         """Return the classes that are confused most often, by rows."""
         counts = np.array([[one.value for one in row] for row in self.confusion])

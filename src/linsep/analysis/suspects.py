@@ -5,6 +5,7 @@ None of this is an error. A suspect is something that a person who knows the dat
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .._common.labels import coded
 from .._common.types import BoolArray, FloatArray, IntArray
-from .._common.words import phrase
+from .._common.words import many, phrase
 from .._core import Rows, is_sparse, native
 from ..arithmetic.moments import deviations
 
@@ -252,7 +253,9 @@ def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator
     rows = X[evenly(X.shape[0], min(GLANCE, X.shape[0]))]
     named: set[frozenset[str]] = set()
     correlated = np.abs(np.triu(_correlations(rows.toarray() if is_sparse(rows) else rows), 1)) > SAME
-    for i, j in np.argwhere(correlated).tolist():
+    pairs = np.argwhere(correlated).tolist()
+    alike = Counter(frozenset((sources[i], sources[j])) for i, j in pairs)
+    for i, j in pairs:
         made_of = frozenset((sources[i], sources[j]))
         if len(made_of) == 1 or made_of in named:
             continue
@@ -261,7 +264,11 @@ def _collinear(X: Any, names: Sequence[str], sources: Sequence[str]) -> Iterator
         if abs(r) > SAME and min(map(_exceptions, both)) >= FEW:
             named.add(made_of)
             pair = f"{names[i]!r} and {names[j]!r}"
-            message = f"{pair} say the same (correlation {r:.4f}): their weights mean little apart"
+            more = alike[made_of] - 1
+            of_both = " and ".join(repr(name) for name in sorted(made_of))
+            do = "does" if more == 1 else "do"
+            too = f", as {do} {many(more, 'more pair')} of features of {of_both}" if more else ""
+            message = f"{pair} say the same (correlation {r:.4f}){too}: their weights mean little apart"
             yield Suspect("collinear", message, (names[i], names[j]))
         if len(named) == NAMED:
             return

@@ -158,12 +158,10 @@ class Memory:
     scratch: Path | None = None
     resume: Annotated[bool, Parameter(negative="--no-resume")] = True
 
-    def check(self, *, prove: bool, whole: bool) -> None:
-        """Raise for what would be ignored, or does not go together with the rest; `whole`: scaled, with intercept."""
+    def check(self, *, prove: bool) -> None:
+        """Raise for what would be ignored, or does not go together with the rest."""
         if self.max_memory is not None and prove:
             raise ValueError("--prove takes all rows into memory: leave out --max-memory")
-        if self.max_memory is not None and not whole:
-            raise ValueError("--no-scaling and --no-intercept take their data into memory: leave out --max-memory")
         if self.max_memory is None and (self.scratch is not None or not self.resume):
             raise ValueError("--scratch and --no-resume would be ignored: they belong to --max-memory")
 

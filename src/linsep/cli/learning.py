@@ -92,16 +92,17 @@ def fit(
     ready(output, data)
     chosen, wanted = training.parse_C(C), deciding.wanted(choosing.folds, seed, loss)
     choosing.check(chosen, wanted, scaling=scaling)
-    memory.check(prove=choosing.prove, whole=scaling and intercept)
+    memory.check(prove=choosing.prove)
     how = choosing.asked(seed, counting)
     settings: dict[str, Any] = dict(loss=loss, l1_ratio=l1_ratio, tol=tol, seed=seed)
     asked: dict[str, Any] = columns.asked(reading) | dict(weighing=counting.weighing())
     refused = {"--max-memory": memory.max_memory, "--prove": choosing.prove, "--test-share": test_share}
     cluster.check(refused | {"an aim of --threshold, or --calibrate,": wanted.takes_folds}, checkpoint)
-    elsewhere = dict(class_weight=counting.by_class(), reference=counting.reference, wanted=wanted)
     scaled = scaling and training.is_scaled(loss, chosen, asked["degree"])
+    elsewhere = dict(class_weight=counting.by_class(), reference=counting.reference, wanted=wanted)
+    elsewhere |= dict(intercept=intercept, scaled=scaled)
     if cluster:
-        settings |= elsewhere | dict(C=chosen, choosing=how, checkpoint=checkpoint, intercept=intercept, scaled=scaled)
+        settings |= elsewhere | dict(C=chosen, choosing=how, checkpoint=checkpoint)
         return _fit_on_cluster(cluster, data, target, settings | asked, output, json)
     if memory.max_memory is not None:
         settings |= elsewhere | dict(test_share=test_share, choosing=how)

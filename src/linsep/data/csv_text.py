@@ -401,6 +401,8 @@ def _other_encoding(source: Source) -> str:
 def _found(source: Source, dialect: Dialect, content: Any, error: Exception) -> DataError:
     """Return an error that says where; the slow look through the file is only taken when it is known to be bad."""
     if isinstance(error, UnicodeDecodeError) or re.search("utf-?8", str(error).lower()):
+        if where := _undecodable(source, dialect, content):
+            return DataError(f"{where} is not UTF-8 text; {_other_encoding(source)}")
         return DataError(f"{source.name}: it is not {dialect.encoding} text ({error}); {_other_encoding(source)}")
     if ragged := _ragged(source, dialect, content):
         return DataError(ragged)
@@ -450,18 +452,35 @@ def _first_line_where(
     return None
 
 
-def _records(source: Source, dialect: Dialect, content: Any = None) -> Iterator[tuple[list[str], int]]:
+def _records(
+    source: Source, dialect: Dialect, content: Any = None, errors: str = "replace"
+) -> Iterator[tuple[list[str], int]]:
     """Yield the fields of each record, and the number of the line it ends on; nothing where a pipe has run dry."""
     if content is None and source.path is None:
         return
     quoting: Any = csv.QUOTE_MINIMAL if dialect.quoted else csv.QUOTE_NONE
     stream = source.open() if content is None else pa.BufferReader(content)
     encoding = "utf-8-sig" if dialect.encoding.lower() in ("utf-8", "utf8") else dialect.encoding
-    with io.TextIOWrapper(stream, encoding, "replace", newline="") as text:
+    with io.TextIOWrapper(stream, encoding, errors, newline="") as text:
         reader = csv.reader(text, delimiter=dialect.delimiter, quoting=quoting)
         for row in reader:
             if row:
                 yield row, reader.line_num
+
+
+def _undecodable(source: Source, dialect: Dialect, content: Any) -> str:
+    """Return where the first value is that is no UTF-8 text, and its bytes; nothing where there is none."""
+    if dialect.encoding.lower() not in ("utf-8", "utf8"):
+        return ""
+    before = 0
+    with suppress(csv.Error):
+        for fields, ends in _records(source, dialect, content, errors="surrogateescape"):
+            for j, field in enumerate(fields):
+                if re.search("[\udc80-\udcff]", field):
+                    value = field.encode("utf-8", "surrogateescape")[:40]
+                    return f"{source.name} line {before + 1}, column {_name(source, dialect, j)!r}: {value!r}"
+            before = ends
+    return ""
 
 
 def _name(source: Source, dialect: Dialect, j: int) -> str:

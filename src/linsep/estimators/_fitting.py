@@ -147,6 +147,7 @@ class Fitting(Input, Warnings):
         self._no_optimum = why_no_optimum(objectives, classes, self._feature_names)
         learned = self._as_precise(objectives, self._learned(objectives, starts, run, most_features))
         results, claims = [result for result, _ in learned], [claim for _, claim in learned]
+        self._no_optimum = self._no_optimum or next(filter(None, (result.no_optimum for result in results)), None)
         self._store(objectives, results)
         self._keep_proofs(objectives, results, claims)
         self._after_fit(objectives, results)

@@ -35,7 +35,7 @@ class Run(Protocol):
 def written(result: Result, claim: Claim) -> dict[str, Any]:
     """Return a result and what is claimed of it, in terms of JSON."""
     planes = dict(w=result.w.tolist(), b=np.asarray(result.b).tolist(), n_iter=result.n_iter)
-    ended = dict(converged=result.converged, message=result.message)
+    ended = dict(converged=result.converged, message=result.message, no_optimum=result.no_optimum)
     history = dict(solver=result.history.solver, reason=result.history.reason)
     return {**planes, **ended, **history, "claim": claim.to_dict()}
 
@@ -48,4 +48,5 @@ def read(kept: Mapping[str, Any]) -> tuple[Result, Claim]:
     b = np.array(b) if isinstance(b, list) else float(b)
     history.solver, history.reason = kept["solver"], kept["reason"]
     ended = int(kept["n_iter"]), bool(kept["converged"]), str(kept["message"]), history
-    return Result(w, b, *ended, last=Start(w, b)), Claim.from_dict(kept["claim"], at_once=w.ndim > 1)
+    result = Result(w, b, *ended, last=Start(w, b), no_optimum=str(kept["no_optimum"]))
+    return result, Claim.from_dict(kept["claim"], at_once=w.ndim > 1)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._common.types import FloatArray, IntArray
+from .._common.types import BoolArray, FloatArray, IntArray
 from .._core import Rows
 from ..arithmetic import decimal_enclosure as decimals
 from ..arithmetic.blocked import BlockedMatrix
@@ -21,6 +21,7 @@ from ..arithmetic.enclosure import (
     Interval,
     U,
     agreements,
+    blocks,
     feasible,
     loss_sum,
     penalty_value,
@@ -49,6 +50,8 @@ ROUNDING = 1e-24
 NOTHING = Interval(0.0, 0.0)
 #: Shares of the objective that are given up, one after the other, for a bound from fewer examples.
 LEFT_OUT = (1e-7, 3e-6, 5e-5)
+#: How many numbers of every example such a bound keeps in memory: its code, weight, score, loss and derivatives.
+KEPT_OF_EACH = 12
 
 
 class _OnePlane:
@@ -227,15 +230,20 @@ def enclosed_by_curvature(
     bound = bound_below(problem, primal, look)
     if bound.low > 0 or problem.examples.resident is None or problem.d > MANY_FEATURES:
         return primal, bound
-    return primal, _bound_on_fewer(problem, w, b) or bound
+    return primal, bound_on_fewer(problem, w, b) or bound
 
 
-def _bound_on_fewer(problem: Objective, w: FloatArray, b: Any) -> Interval | None:
+def bound_on_fewer(problem: Objective, w: FloatArray, b: Any) -> Interval | None:
     """Return a bound from some examples alone, which is one on all because no loss is below zero; or None.
 
     Where a plane has some examples on its right side and the others on it, coefficients run to infinity and the first
-    ones' losses to zero: the infimum is the minimum of the others' losses.
+    ones' losses to zero: the infimum is the minimum of the others' losses. Of examples in blocks the loss of each is
+    kept, where there is room.
     """
+    if problem.examples.resident is None:
+        if not problem.examples.in_turn or problem.examples.holds < KEPT_OF_EACH:
+            return None
+        problem = problem.on(in_one(problem.examples))
     head = _with_head(problem)
     with np.errstate(all="ignore"):
         each = head.each(head.scores(w, b)[0])
@@ -252,15 +260,28 @@ def _bound_on_fewer(problem: Objective, w: FloatArray, b: Any) -> Interval | Non
 
 def _fewer(X: Any, losses: FloatArray) -> Iterator[IntArray]:
     """Yield examples without some whose losses are a small share of all: those of a column, as a level has, or any."""
-    filled = (X != 0).astype(np.float64)
-    for sets, of_set in ((filled, np.asarray(filled.T @ losses)), (None, losses)):
+    of_columns = np.zeros(X.shape[1])
+    for part, block in blocks(X):
+        of_columns += _filled(block).T @ losses[part]
+    for by_column, of_set in ((True, of_columns), (False, losses)):
         order, last = np.argsort(of_set), 0
         for share in LEFT_OUT:
             count = int(np.searchsorted(np.cumsum(of_set[order]), share * losses.sum()))
             if last < count < len(order):
-                out = order[:count] if sets is None else np.flatnonzero(sets[:, order[:count]].sum(axis=1))
-                yield np.setdiff1d(np.arange(len(losses)), out)
+                out = order[:count]
+                yield np.flatnonzero(_empty_in(X, out)) if by_column else np.setdiff1d(np.arange(len(losses)), out)
             last = count
+
+
+def _filled(block: Any) -> Any:
+    """1.0 where a block of rows has an entry that is not zero, dense or sparse as it is."""
+    return (block != 0).astype(np.float64)
+
+
+def _empty_in(X: Any, columns: IntArray) -> BoolArray:
+    """Whether each row has nothing but zeros in these columns."""
+    some = [np.asarray(_filled(block[:, columns]).sum(axis=1)).reshape(-1) == 0 for _, block in blocks(X)]
+    return np.concatenate(some)
 
 
 class _Passes:

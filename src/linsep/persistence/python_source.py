@@ -23,6 +23,7 @@ import csv
 import itertools
 import json
 import math
+import os
 import re
 import sys
 from datetime import datetime, timedelta, timezone
@@ -226,10 +227,26 @@ def rows(file):
         yield dict(zip(names, [None if cell in MODEL["words"] else cell for cell in cells]))
 
 
+def main(words):
+    \"\"\"Print the class of every row of a CSV file; return 0, or what was wrong.\"\"\"
+    if len(words) != 1:
+        return "give the name of one CSV file with the columns of the fit"
+    try:
+        with open(words[0], newline="", encoding="utf-8-sig") as file:
+            for row in rows(file):
+                print(predict(row))
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever reads has had enough, as `head` has
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except UnicodeDecodeError:
+        return "%s is not UTF-8 text: convert it" % words[0]
+    except (OSError, ValueError) as error:
+        return str(error)
+    return 0
+
+
 if __name__ == "__main__":
-    with open(sys.argv[1], newline="", encoding="utf-8-sig") as file:
-        for row in rows(file):
-            print(predict(row))
+    sys.exit(main(sys.argv[1:]))
 """
 
 

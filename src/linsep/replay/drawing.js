@@ -162,6 +162,9 @@ function placed({ x, y, width, height }, across, up, bend = value => value) {
   };
 }
 
+// What is left free at the right of a frame.
+const MARGIN = 16;
+
 // The frame, its ticks and their numbers.
 function axes(pen, box, at, across, up) {
   const bottom = box.y + box.height;
@@ -172,7 +175,8 @@ function axes(pen, box, at, across, up) {
   }
   for (const value of across) {
     polyline(pen, [[at.x(value), bottom], [at.x(value), bottom + 4]], { color: "quiet", width: 1 });
-    text(pen, short(value), at.x(value), bottom + 17, "center");
+    const words = short(value), half = pen.measureText(words).width / 2;
+    text(pen, words, Math.min(at.x(value), box.x + box.width + MARGIN - 1 - half), bottom + 17, "center");
   }
   polyline(pen, [[box.x, box.y], [box.x, bottom], [box.x + box.width, bottom]], { color: "quiet", width: 1 });
 }
@@ -182,10 +186,10 @@ function text(pen, words, x, y, align) {
   pen.fillText(words, x, y);
 }
 
-// Room for the numbers at the left and below; the last one of an axis may stick out a little at the right.
+// Room for the numbers at the left and below; the last one of an axis may stick out at the right as far as the margin.
 function inset(pen, { width, height }, up) {
   const left = Math.max(...up.map(value => pen.measureText(short(value)).width)) + 12;
-  return { x: left, y: 8, width: Math.max(1, width - left - 16), height: Math.max(1, height - 32) };
+  return { x: left, y: 8, width: Math.max(1, width - left - MARGIN), height: Math.max(1, height - 32) };
 }
 
 // ---- level lines over a grid { u, v, basis }: g is the sum of coefficients times the features there, plus an offset ----

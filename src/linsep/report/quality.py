@@ -73,8 +73,10 @@ def _worst_confusions(found: Evaluation) -> str:
     ]
     heading = "<h3>The most frequent confusions</h3>"
     confused = heading + table(["is → said", "rows", "of its rows"], worst) if worst else ""
-    ranked = sorted(found.of_class, key=lambda one: 0.0 if one.f1 is None else one.f1.value)
-    rows = [(str(one.label), f"{one.rows:,}", *map(_share_of, (one.precision, one.recall, one.f1))) for one in ranked]
+    rows = [
+        (str(one.label), f"{one.rows:,}", *map(_share_of, (one.precision, one.recall, one.f1)))
+        for one in found.worst_told()
+    ]
     every = folded(
         f"all {len(rows)} classes, those with the lowest F1 first",
         table(["class", "rows", "precision", "recall", "F1"], rows),

@@ -172,14 +172,15 @@ class Separability:
         return f"a point lies in both convex hulls: {' = '.join(map(_mixture, hulls))}{_point(self.common)}"
 
     def __str__(self) -> str:
+        plane = "plane" if self.fit_intercept else "plane through the origin"
         if self.verdict == "separable":
-            return f"separable: a plane has all points strictly on their own side, with margin {self.margin:.6g}"
+            return f"separable: a {plane} has all points strictly on their own side, with margin {self.margin:.6g}"
         if self.verdict == "overlap":
-            return f"overlap: no plane separates, not even weakly; {self.common_point_in_words()}"
+            return f"overlap: no {plane} separates, not even weakly; {self.common_point_in_words()}"
         if self.verdict == "inseparable":
-            return f"inseparable: no plane separates (weakly was not asked); {self.common_point_in_words()}"
+            return f"inseparable: no {plane} separates (weakly was not asked); {self.common_point_in_words()}"
         return (
-            f"quasi-separable: a plane has no point on the wrong side and {self.on_plane:,} on it, and no plane "
+            f"quasi-separable: a {plane} has no point on the wrong side and {self.on_plane:,} on it, and no {plane} "
             f"separates strictly; {self.common_point_in_words()}. {self._unbounded()}"
         )
 

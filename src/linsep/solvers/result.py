@@ -89,6 +89,8 @@ class Result:
         The objective and the bound on the optimum with every rounding accounted for, where that is known already.
     redundancy : Redundancy or None
         Which columns are combinations of others, where somebody has looked.
+    no_optimum : str
+        Why the optimum seems to be attained nowhere, however near to it this is; empty if nothing says so.
     """
 
     w: FloatArray
@@ -110,6 +112,7 @@ class Result:
     least: float | None = None
     enclosed: tuple[Interval, Interval] | None = None
     redundancy: Redundancy | None = None
+    no_optimum: str = ""
 
     def as_part(self) -> Self:
         """Return itself, as a part of another run; raise again the Ctrl-C that ended it, which would be lost there."""

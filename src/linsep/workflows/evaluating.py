@@ -113,7 +113,7 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
 
 def _class_lines(found: Evaluation) -> list[str]:
     """Return the measures of each class; of many, of those with the lowest F1."""
-    shown = sorted(found.of_class, key=lambda one: 0.0 if one.f1 is None else one.f1.value)[:MANY]
+    shown = found.worst_told()[:MANY]
     if len(found.classes) <= MANY:
         heading, shown = [], found.of_class
     else:

@@ -295,6 +295,7 @@ class _Counting:
                 missing=request.hints.missing,
                 decimal=decimal,
             )
+        encoding = encoding if request.scaled else encoding.unscaled()
         notes = [left_out(lacking, target)] if lacking else []
         notes, seen = [*notes, *notes_of(encoding)], {**self.seen, **self.wider}
         return _Counted(encoding, seen, target, classes, values, done - lacking, lacking, notes, weighing)

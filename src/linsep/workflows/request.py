@@ -33,6 +33,8 @@ class Request:
     class_weight: tuple[str, ...] = ()
     weighing: Weighing = field(default_factory=Weighing)
     reference: tuple[str, ...] = ()
+    scaled: bool = True  # numbers; else they are taken as they are in the file
+    intercept: bool = True
     seed: int = 0
     test_share: float | None = None
     choosing: Asked = ACCURACY
@@ -43,7 +45,8 @@ class Request:
 
     def settings(self) -> dict[str, Any]:
         """Return what the answer depends on, in terms of JSON."""
-        names = ("target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed", "test_share")
+        names = ["target", "degree", "loss", "C", "l1_ratio", "tol", "class_weight", "reference", "seed", "test_share"]
+        names += ["scaled", "intercept"]
         said = {"kinds": dict(self.kinds), "reading": vars(self.hints), "weights": self.weighing.columns}
         said |= {} if self.C is not None else {"choosing": vars(self.choosing)}
         asked = self.wanted

@@ -32,7 +32,7 @@ from .preparing_streams import TEST, Preparation, file_to_stream
 from .reference import Reference
 from .request import Progress, Request
 from .summaries import Facts
-from .training import class_weights, estimator
+from .training import class_weights, estimator, is_proven
 from .unfinished import Place, Unfinished, identity
 from .weighing import Weighing
 
@@ -66,7 +66,8 @@ def fit_in_parts(request: Request, progress: Progress = lambda what, done, total
     """Fit a file of any length within a limit of memory; see `linsep fit --max-memory`."""
     source = file_to_stream(request.data)
     C = 1.0 if request.C is None else request.C
-    model = estimator(request.loss, C=C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
+    asked: dict[str, Any] = dict(l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
+    model = estimator(request.loss, C=C, fit_intercept=request.intercept, **asked)
     if request.loss == "perceptron":
         raise DataError("--loss perceptron takes its data into memory: leave out --max-memory, or say --loss hinge")
     budget = Budget.of(request.max_memory)
@@ -154,6 +155,11 @@ class _Fit:
         """Say why nothing is proven without a penalty, where that is so."""
         if self.model.converged_ or interrupted or not np.isinf(self.model.C):
             return []
+        if is_proven(self.model):
+            return [
+                "some coefficients seem to run to infinity, because the losses of some rows vanish as they do: `linsep "
+                "separable --estimates` tells which; give a finite --C"
+            ]
         return [
             "the fit is not proven to be near an optimum: without a penalty there is none if a plane separates the "
             "classes (`linsep separable` tells), and columns that are nearly the same hide it; give a finite --C"
@@ -288,7 +294,7 @@ class _Run:
         which = f", class {k + 1} of {count}" if count > 1 else ""
 
         def passed(passes: int, gap: float) -> None:
-            self._examples.what = f"pass {passes + 1}{which}" + (f", gap {gap:.1e}" if gap < np.inf else "")
+            self._examples.what = f"pass {passes + 1}{which}" + (f", gap {gap:.1e}" if gap < 1.0 else "")
 
         self._examples.what = f"pass 1{which}"
         return self._folder.place(self._examples.n, passed)

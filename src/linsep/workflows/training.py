@@ -82,7 +82,7 @@ def _class_weight(text: str, word: str, option: str) -> float:
 
 
 def is_scaled(loss: str, C: float | None, degree: int) -> bool:
-    """Whether a fit in memory takes numbers standardised, or as they are, so that what is proven is of the file's own.
+    """Whether a fit takes numbers standardised, or as they are, so that what is proven is of the file's own.
 
     Without a penalty the optimum predicts the same on any scale, and second-order methods reach it on any where the
     loss is self-concordant, as the logistic and the square loss are. Products of numbers that are missing depend on

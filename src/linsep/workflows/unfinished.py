@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import platform
+import shlex
 import shutil
 import tempfile
 import weakref
@@ -239,6 +240,8 @@ TOGETHER = {
     "weights": "rows were weighed by other columns",
     "choosing": "C was chosen in another way",
     "deciding": "threshold or probabilities were asked for in another way",
+    "scaled": "numbers were standardised, or taken as they are in the file, and now it is the other way",
+    "intercept": "the plane had an offset, or went through the origin, and now it is the other way",
 }
 
 
@@ -254,6 +257,20 @@ def _difference(known: Mapping[str, Any], run: Mapping[str, Any]) -> str:
         name, now = changed[0], run["settings"]
         if name in TOGETHER:
             return f"other settings: {TOGETHER[name]}"
-        was, is_ = ("not given" if said.get(name) is None else f"{said[name]!r}" for said in (before, now))
+        was, is_ = (_as_given(said.get(name)) for said in (before, now))
         return f"other settings: --{name.replace('_', '-')} was {was} and is now {is_}"
     return ""
+
+
+def _as_given(value: Any) -> str:
+    """Return a setting as it is written on a command line.
+
+    Examples
+    --------
+    >>> _as_given(None), _as_given([]), _as_given(["town=Ulm", "kind=new one"]), _as_given(0.5)
+    ('not given', 'not given', "town=Ulm 'kind=new one'", '0.5')
+    """
+    if value is None or value == []:
+        return "not given"
+    words = value if isinstance(value, list) else [value]
+    return " ".join(shlex.quote(str(word)) for word in words)

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..._common.types import FloatArray
-from ...arithmetic.enclosure import Interval, agreements
+from ...arithmetic.enclosure import Interval, agreements, relative_gap
 from ...arithmetic.redundancy import Redundancy
 from ...objective.curvature import MANY_FEATURES, Look
 from ...objective.duality import Bound
-from ...objective.enclosure import OPEN, bound_below, enclosed_value, examined, left_by_rounding
+from ...objective.enclosure import OPEN, bound_below, bound_on_fewer, enclosed_value, examined, left_by_rounding
 from ...objective.examples import Pieces
 from ...objective.objective import Objective
 from ..result import STOPPED_BY_OBSERVER, Result
@@ -40,11 +40,19 @@ class Tuning:
     #: Of problems with little work in a step less is left to gain, down to this share of the objective: the goal falls
     #: from `tol` with this power of the work's share in `little`.
     furthest: float = 1e-13
+    #: Where a step gains less than this share of what is asked for and nothing is proven, some examples' losses may
+    #: vanish on the way to infinity: a bound from the others is tried, once.
+    vanishing: float = 1e-2
     little: float = 2e7
     power: float = 4.0
 
 
 TUNED = Tuning()
+#: What there is to say where some examples alone prove the gap.
+VANISHING = (
+    "the optimum is near, but seems to be attained nowhere: the losses of some examples vanish as coefficients run to "
+    "infinity; use a finite C"
+)
 
 
 @dataclass(frozen=True)
@@ -55,6 +63,7 @@ class _Reached:
     primal: Interval
     look: Look
     steps: int
+    fewer: Interval | None = None  # a bound from some examples alone, where all of them prove nothing
 
 
 class _Landscape:
@@ -109,15 +118,34 @@ class _Landscape:
         best = first = self.look(start, 0)
         if any(near.left < TUNED.lost for near in best.look.redundancy.nearly):
             return first
+        tried = False
         while best.steps < TUNED.steps and best.look.step is not None and best.look.gap > goal * best.primal.low:
+            little = best.look.decrement <= TUNED.vanishing * tol * best.primal.low
+            if little and not tried and not best.look.gap < np.inf:
+                tried = True
+                if (found := self.on_fewer(best, tol)) is not None:
+                    return found
             new = self.step(best, best.look.step)
             if new is None:
                 break
             best = new
-        if redundancy := best.look.redundancy:
-            found = self.look(np.apply_along_axis(redundancy.least_norm, 0, best.point), best.steps)
-            best = found if found.look.gap <= max(tol * found.primal.low, best.look.gap) else best
+        found = self.shortest(best)
+        best = found if found.look.gap <= max(tol * found.primal.low, best.look.gap) else best
         return best if best.look.gap <= tol * best.primal.low else first
+
+    def shortest(self, best: _Reached) -> _Reached:
+        """Return the point of least norm among those that predict the same."""
+        if not (redundancy := best.look.redundancy):
+            return best
+        return self.look(np.apply_along_axis(redundancy.least_norm, 0, best.point), best.steps)
+
+    def on_fewer(self, best: _Reached, tol: float) -> _Reached | None:
+        """Return where some examples alone prove the gap, because the others' losses vanish; None if they do not."""
+        found = self.shortest(best)
+        fewer = bound_on_fewer(self.problem, *self.split(found.point))
+        if fewer is None or relative_gap(found.primal, fewer) > tol:
+            return None
+        return replace(found, fewer=fewer)
 
 
 def can_be_proven(problem: Objective) -> bool:
@@ -193,8 +221,9 @@ def polished(result: Result, problem: Objective, tol: float) -> Result:
     land = _Landscape(problem, tol)
     start = np.append(result.w, result.b) if result.w.ndim == 1 else np.vstack([result.w, result.b])
     found = land.descend(start, tol, goal)
-    dual = bound_below(problem, found.primal, found.look)
+    dual = found.fewer or bound_below(problem, found.primal, found.look)
     w, b = land.split(found.point.copy())
     proof, last = Bound(found.primal.high, dual.low), replace(result.last, w=w, b=b)
-    shared = dict(redundancy=found.look.redundancy, z=None, alpha=None)
-    return replace(result, w=w, b=b, last=last, proof=proof, enclosed=(found.primal, dual), **shared)  # type: ignore[arg-type]
+    shared: dict[str, Any] = dict(redundancy=found.look.redundancy, z=None, alpha=None)
+    shared["no_optimum"] = "" if found.fewer is None else VANISHING
+    return replace(result, w=w, b=b, last=last, proof=proof, enclosed=(found.primal, dual), **shared)
