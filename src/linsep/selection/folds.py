@@ -273,11 +273,12 @@ class Folds:
         if self.owner.scoring in (None, "accuracy") and len(self.classes) == 2 and counts:  # all C by one product
             if fold is None:
                 theta = planes.all()[:, 0]
-                g = np.asarray(held @ theta[:, :d].T) + (theta[:, d] if theta.shape[1] > d else 0.0)
+                g = np.asarray(held @ theta[:, :d].T).T + (theta[:, d:] if theta.shape[1] > d else 0.0)
             else:
-                g = (planes.shares @ np.array([stop.g for stop in fold.stops])).T
-            hits = (g > 0) == (labels == self.classes[1])[:, None]
-            return [float(one) for one in np.average(hits, axis=0, weights=params.get("sample_weight"))]
+                g = planes.shares @ np.array([stop.g for stop in fold.stops])
+            hits, weight = (g > 0) == (labels == self.classes[1]), params.get("sample_weight")
+            shares = np.average(hits, axis=1, weights=weight) if weight is not None else hits.sum(axis=1) / len(test)
+            return [float(one) for one in shares]
         found = []
         for k in range(count):
             theta = planes.at(k)
