@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._common.types import FloatArray
 from .._common.words import shown
-from .._core import Rows, one_thread
+from .._core import Rows, one_blas_thread, one_thread
 from ..certificates.counted_mistakes import costs, counts_mistakes
 from ..certificates.held_out import Fold
 from . import in_step
@@ -165,7 +165,8 @@ class Folds:
             with one_thread() if side_by_side else nullcontext():
                 return task(item)
 
-        return list(Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(delayed(alone)(item) for item in items))
+        with one_blas_thread() if side_by_side else nullcontext():
+            return list(Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(delayed(alone)(item) for item in items))
 
     def _posed(self, fold: Any) -> list[Fold]:
         """Return a fold to be solved along C, for each share of L1."""

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._common.types import FloatArray, IntArray
-from .._core import Rows, fold_losses
+from .._core import Rows, fold_losses, one_blas_thread
 from ..certificates.held_out import Fold
 from ..objective.duality import class_scales
 from ..solvers import Start
@@ -95,8 +95,9 @@ class InStep:
 
     def along(self, Cs: Sequence[float], tol: float, seed: int = 0) -> None:
         """Solve all folds for each C, ascending, to a relative gap of `OWN` tol; the solutions become stops."""
-        for C in Cs:
-            self._solve(C, OWN * tol, seed)
+        with one_blas_thread():
+            for C in Cs:
+                self._solve(C, OWN * tol, seed)
 
     def _solve(self, C: float, tol: float, seed: int) -> None:
         planes = self._evaluate(self._predicted(C))
