@@ -266,6 +266,42 @@ def test_sums_over_mixtures_are_the_same_for_any_number_of_threads(monkeypatch):
     assert all(np.array_equal(found[0], other) for other in found[1:])
 
 
+@every_kernel
+@given(
+    name=st.sampled_from(["logistic", "squared_hinge", "square", "modified_huber"]),
+    n=st.integers(1, 600),
+    K=st.integers(2, 7),
+    weighted=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=40, deadline=None)
+def test_losses_of_all_folds_are_those_of_the_reference(kernels, name, n, K, weighted, seed):
+    rng, loss = np.random.default_rng(seed), losses.get(name)
+    Z, y, held_out_of = 5.0 * rng.standard_normal((K, n)), rng.choice([-1.0, 1.0], n), rng.integers(0, K, n)
+    weight = rng.uniform(0.0, 2.0, n) if weighted else None
+    found = []
+    for module, chosen in ((kernels, loss.kernel), (reference, loss)):
+        slope, U, values = np.empty((K, n)), np.empty((n, K)), np.empty(K)
+        module.fold_losses(Z, y, weight, chosen, held_out_of, slope, U, values, 2)
+        found.append((slope, U, values))
+    for one, other in zip(*found, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-12)
+    assert (found[0][0][held_out_of, np.arange(n)] == 0).all()
+
+
+@every_kernel
+def test_entropies_in_packs_have_all_digits(kernels):
+    # From where 1 − p is 1, to one half, and as near to one: against logarithms one at a time.
+    small = np.concatenate([[0.0, 5e-324, 1e-310], 10.0 ** np.linspace(-300, -0.302, 2000), [0.5]])
+    for p in (small, 1.0 - small):
+        wanted = losses.Logistic().conjugate(-p)
+        for k in range(0, len(p), 97):
+            found = kernels.conjugate_sum(np.ones(1), None, "logistic", -p[k : k + 1], 1.0, 1.0, 1)
+            np.testing.assert_allclose(found, wanted[k], rtol=1e-14, atol=0)
+        found = kernels.conjugate_sum(np.ones(len(p)), None, "logistic", -p, 1.0, 1.0, 1)
+        np.testing.assert_allclose(found, wanted.sum(), rtol=1e-13)
+
+
 def newton_case(seed, n, d, kind, dtype, weighted):
     """Columns, rows of A, of which some are chosen, with labels and weights of the examples."""
     rng = np.random.default_rng(seed)

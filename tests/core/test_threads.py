@@ -9,9 +9,10 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
 
-from linsep import SGDClassifier, losses
-from linsep._core import Rows, threads
+from linsep import LogisticRegressionCV, SGDClassifier, losses
+from linsep._core import Rows, one_blas_thread, threads
 
 
 @pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
@@ -98,3 +99,31 @@ def test_a_number_of_threads_that_is_none_is_refused_in_words(count, monkeypatch
     monkeypatch.setenv("LINSEP_NUM_THREADS", count)
     with pytest.raises(ValueError, match=r"LINSEP_NUM_THREADS=.* must be a positive whole number, 1024 at the most"):
         threads()
+
+
+def blas_threads():
+    return [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+
+
+def test_linear_algebra_has_its_threads_again_when_the_last_one_that_asked_for_one_has_left():
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        first, second = one_blas_thread(), one_blas_thread()
+        first.__enter__()
+        second.__enter__()
+        assert set(blas_threads()) <= {1}
+        first.__exit__(None, None, None)  # not in the order in which they came, as threads do
+        assert set(blas_threads()) <= {1}
+        second.__exit__(None, None, None)
+        assert blas_threads() == before
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_choice_gives_the_threads_of_linear_algebra_back(n_jobs):
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((200, 4))
+    y = (X[:, 0] + rng.standard_normal(200) > 0).astype(int)
+    with threadpool_limits(2, user_api="blas"):
+        before = blas_threads()
+        LogisticRegressionCV(Cs=5, prove=True, n_jobs=n_jobs).fit(X, y)
+        assert blas_threads() == before

@@ -6,6 +6,7 @@ plain Python (``reference/dual.py``); ``rows.py`` is how the rest of linsep call
 
 from .._common.structure import is_sparse, sound
 from . import reference
+from .blas import one_blas_thread
 from .columns import Columns, ColumnSums
 from .formats import length, native
 from .loading import compiled_name, kernels_in_use, warn_if_slow
@@ -17,6 +18,7 @@ from .rows import (
     Springs,
     Sums,
     conjugate_sum,
+    fold_losses,
     gram_descent,
     interleaved,
     mixed_conjugates,
@@ -28,6 +30,7 @@ from .rows import (
 )
 from .softmax import SoftmaxSums, mixed_entropy
 from .workers import (
+    IN_ONE_PIECE,
     VISIT_IN_NUMBERS,
     WORTH_A_THREAD,
     at_most_threads,
@@ -39,6 +42,7 @@ from .workers import (
 )
 
 __all__ = [
+    "IN_ONE_PIECE",
     "PACK",
     "VISIT_IN_NUMBERS",
     "WORTH_A_THREAD",
@@ -52,6 +56,7 @@ __all__ = [
     "at_most_threads",
     "compiled_name",
     "conjugate_sum",
+    "fold_losses",
     "gram_descent",
     "helpers",
     "in_threads",
@@ -66,6 +71,7 @@ __all__ = [
     "mixed_values",
     "native",
     "one_ahead",
+    "one_blas_thread",
     "one_thread",
     "probabilities",
     "reference",

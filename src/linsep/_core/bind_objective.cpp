@@ -7,6 +7,7 @@
 
 #include "column_newton.hpp"
 #include "coordinate.hpp"
+#include "folds.hpp"
 #include "hessian.hpp"
 #include "losses.hpp"
 #include "mixtures.hpp"
@@ -60,6 +61,18 @@ void bind_objective(nb::module_ &m) {
                 nb::gil_scoped_release release;
                 mixed_conjugates<decltype(chosen)>(mixture, pointer(weight), shares.data(), safe.data(), mixtures, low,
                                                    high, needs.data(), out.data(), threads);
+            });
+        });
+    def(m, "fold_losses", {"Z", "y", "weight", "loss", "held_out_of", "slope", "U", "values", "threads"},
+        [](Table<const double> Z, In y, Optional weight, const std::string &loss, Vector<const std::int64_t> held_out_of,
+           Table<double> slope, Table<double> U, Out values, std::size_t threads) {
+            const std::size_t K = Z.shape(0), n = Z.shape(1);
+            require(fits(n, y, held_out_of, U) && fits(n, weight) && fits(K, slope, values) && slope.shape(1) == n &&
+                        U.shape(1) == K, mismatch);
+            with_loss(loss, [&](auto chosen) {
+                nb::gil_scoped_release release;
+                fold_losses<decltype(chosen)>(Z.data(), y.data(), pointer(weight), held_out_of.data(), n, K,
+                                              slope.data(), U.data(), values.data(), threads);
             });
         });
     def_loop(m, "hessian_product", {"X", "h", "v", "c", "out", "threads"},

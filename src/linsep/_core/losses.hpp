@@ -10,6 +10,7 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 
 #include "elementary.hpp"
 
@@ -91,6 +92,13 @@ struct Logistic : Plain {
         const double p = -a, q = 1.0 + a;
         return (p > 0 ? p * std::log(p) : 0.0) + (q > 0 ? q * std::log(q) : 0.0);
     }
+    // The same without a branch or a call, for loops over many: with m the smaller and M the larger of p and q, which add up
+    // to one, m log(1 + M/m) + M log(1 + m/M). One at a time the C library's logarithm is sooner there.
+    static double conjugate_among_many(double a) {
+        const double p = -a, q = 1.0 + a, m = p < q ? p : q, M = p < q ? q : p, some = m > 0 ? m : 1.0;
+        const double sum = m * log_of_one_and_more(M / some) + M * log_of_one_and(some / M);
+        return m > 0 ? -sum : 0.0;
+    }
     // a = c σ(t), where t solves t + z + q (c σ(t) − α) = 0. The left side rises with t and is bent by σ only, so Halley's
     // method converges; its first step is Newton's from α itself, whose σ is α/c, or else from the undamped guess t = −z. A
     // step longer than half the bracket goes to its middle instead: two long ones could go to and fro. The last step is taken to second order: its error is
@@ -126,6 +134,13 @@ struct Square : Plain {
         return (q * alpha + 1.0 - z) / (q + 0.5 / c);
     }
 };
+
+// ℓ*(a), for loops over many examples: by packs of them, where the loss can be had so.
+template <class Loss>
+double conjugate_among_many(double a) {
+    if constexpr (std::is_same_v<Loss, Logistic>) return Loss::conjugate_among_many(a);
+    else return Loss::conjugate(a);
+}
 
 // Every compiled loss, once.
 template <class... Loss>

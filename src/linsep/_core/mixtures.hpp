@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler.hpp"
+#include "losses.hpp"
 #include "parallel.hpp"
 
 namespace linsep {
@@ -35,11 +36,22 @@ LINSEP_APART double values_of(const double *z, const double *s, std::size_t coun
 }
 
 template <class Loss>
-double conjugates_of(const double *u, const double *s, std::size_t count) {
+LINSEP_APART double conjugates_of(const double *u, const double *s, std::size_t count) {
     double sum = 0;
-    for (std::size_t k = 0; k < count; ++k)
-        if (s[k] > 0) sum += s[k] * Loss::conjugate(-u[k]);
+#pragma omp simd reduction(+ : sum)
+    for (std::size_t k = 0; k < count; ++k) {
+        const double each = conjugate_among_many<Loss>(-u[k]);
+        sum += s[k] > 0 ? s[k] * each : 0.0;
+    }
     return sum;
+}
+
+// Whether all of some numbers lie between two others.
+LINSEP_APART inline bool lie_between(const double *u, std::size_t count, double low, double high) {
+    int beyond = 0;
+#pragma omp simd reduction(+ : beyond)
+    for (std::size_t k = 0; k < count; ++k) beyond += !(u[k] >= low && u[k] <= high);
+    return beyond == 0;
 }
 
 // How much of a safe mixture, between `low` and `high`, another one needs to lie there too: at most all of it.
@@ -96,6 +108,7 @@ void mixed_conjugates(const Mixture &U, const double *weight, const double *shar
                   double u[mixed_at_once], there[mixed_at_once];
                   for (std::size_t m = 0; m < mixtures; ++m) {
                       U.add_up(shares + m * U.rows, first, count, u);
+                      if (lie_between(u, count, low, high)) continue;
                       U.add_up(safe + m * U.rows, first, count, there);
                       double &most = parts[block * mixtures + m];
                       most = std::max(most, needed(u, there, count, low, high));

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler.hpp"
+#include "losses.hpp"
 #include "parallel.hpp"
 
 namespace linsep {
@@ -72,9 +73,11 @@ double conjugate_sum(const double *y, const double *weight, const double *u, con
     std::vector<double> parts(blocks, 0.0);
     parallel_for(blocks, threads, [&](std::size_t block) {
         double sum = 0;
+#pragma omp simd reduction(+ : sum)
         for (std::size_t i = n * block / blocks; i < n * (block + 1) / blocks; ++i) {
-            const double s = weight ? weight[i] : 1.0;
-            if (s > 0) sum += s * Loss::conjugate(u[i] * y[i] / s * scale[y[i] < 0]);
+            const double s = weight ? weight[i] : 1.0, scaled = y[i] < 0 ? scale[1] : scale[0];
+            const double each = conjugate_among_many<Loss>(s > 0 ? u[i] * y[i] / s * scaled : 0.0);
+            sum += s > 0 ? s * each : 0.0;
         }
         parts[block] = sum;
     });

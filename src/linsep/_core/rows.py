@@ -198,6 +198,16 @@ def conjugate_sum(
     return float(loops.conjugate_sum(y, weight, chosen, u, positive, negative, threads_for(len(y), IN_ONE_PIECE)))
 
 
+def fold_losses(
+    Z: FloatArray, y: FloatArray, weight: FloatArray | None, loss: Any, held_out_of: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return ℓ'(z), s y ℓ'(z) turned, and Σ s ℓ(z), of folds' planes on the rows that each does not hold out."""
+    slope, U, values = np.empty(Z.shape), np.empty(Z.shape[::-1]), np.empty(len(Z))
+    loops, chosen = kernels_for(loss)
+    loops.fold_losses(Z, y, weight, chosen, held_out_of, slope, U, values, threads_for(Z.size, IN_ONE_PIECE))
+    return slope, U, values
+
+
 def mixed_values(Z: FloatArray, weight: FloatArray | None, loss: Any, shares: FloatArray) -> FloatArray:
     """Σ s ℓ(z) of mixtures z of agreements, the rows of Z; `shares` has a row for each mixture."""
     out = np.empty(len(shares))

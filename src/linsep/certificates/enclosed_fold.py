@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from .._common.types import FloatArray
+from .._core import IN_ONE_PIECE, in_threads, one_blas_thread, one_thread
 from ..arithmetic.enclosure import (
     SMALLEST,
     U,
@@ -167,7 +168,21 @@ def bounded(
     folds: Sequence[Fold], cells: Sequence[tuple[float, float]], known: Sequence[Sequence[Count | None]]
 ) -> list[Cell]:
     """Return cells, ascending, with the mistakes of every optimum in them, where so much is known of wider ones."""
-    by_fold = [fold.counts(cells, [one[k] for one in known]) for k, fold in enumerate(folds)]
+    by_fold: list[list[Count]] = [[] for _ in folds]
+
+    def count(k: int) -> None:
+        by_fold[k] = folds[k].counts(cells, [one[k] for one in known])
+
+    def count_beside_others(k: int) -> None:
+        with one_thread():
+            count(k)
+
+    with one_blas_thread():
+        if min(fold.objective.n for fold in folds) >= IN_ONE_PIECE:
+            in_threads(count_beside_others, range(len(folds)))
+        else:
+            for k in range(len(folds)):
+                count(k)
     by_cell = ([counts[k] for counts in by_fold] for k in range(len(cells)))
     rows = zip(cells, by_cell, strict=True)
     return [(sum(one.mistakes for one in counts), low, high, counts) for (low, high), counts in rows]

@@ -74,8 +74,9 @@ class Metric:
             return least
         low = ratio < SHARES[0]
         ratio, leverage = ratio[low], self.leverage[low]
-        found = (k - float((np.maximum(k - ratio, 0.0) * leverage).sum()) * (1.0 + WIDER) for k in SHARES)
-        return max(least, *found) * (1.0 - WIDER)
+        shares = np.array(SHARES)
+        taken = np.einsum("kn,n->k", np.maximum(shares[:, None] - ratio, 0.0), leverage)
+        return max(least, float((shares - taken * (1.0 + WIDER)).max())) * (1.0 - WIDER)
 
     def lengths(self, of: FloatArray, share: float) -> FloatArray:
         """Return lengths in the inverse of a form that is no less than so large a share of H."""

@@ -217,7 +217,8 @@ class Stops:
     def _product(self, name: str, first: Stop, second: Stop) -> float:
         key = name, min(first.number, second.number), max(first.number, second.number)
         if key not in self._products:
-            self._products[key] = float(getattr(first, name) @ getattr(second, name))
+            # Not by a BLAS, whose threads go on spinning after a product of long vectors while others work.
+            self._products[key] = float(np.einsum("i,i->", getattr(first, name), getattr(second, name)))
         return self._products[key]
 
 

@@ -28,8 +28,8 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
     l1_ratios : array, optional
         The shares of L1 to try; by default none.
     fit_intercept, dual, solver, tol, max_iter, class_weight, n_jobs, verbose, intercept_scaling, random_state
-        As for `LogisticRegression`; `n_jobs` folds are fitted at once. Classes are balanced by the rows that a fold
-        learns from.
+        As for `LogisticRegression`; `n_jobs` folds are fitted at once, and meanwhile NumPy's and SciPy's linear algebra
+        has one thread in the whole process. Classes are balanced by the rows that a fold learns from.
     cv : int, splitter or None
         Folds; by default five, stratified.
     penalty : {"l2", "l1", "elasticnet"}, optional

@@ -20,7 +20,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._common.types import FloatArray
 from .._common.words import shown
-from .._core import Rows, one_thread
+from .._core import Rows, one_blas_thread, one_thread
 from ..certificates.counted_mistakes import costs, counts_mistakes
 from ..certificates.held_out import Fold
 from . import in_step
@@ -165,7 +165,8 @@ class Folds:
             with one_thread() if side_by_side else nullcontext():
                 return task(item)
 
-        return list(Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(delayed(alone)(item) for item in items))
+        with one_blas_thread() if side_by_side else nullcontext():
+            return list(Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(delayed(alone)(item) for item in items))
 
     def _posed(self, fold: Any) -> list[Fold]:
         """Return a fold to be solved along C, for each share of L1."""
@@ -273,11 +274,12 @@ class Folds:
         if self.owner.scoring in (None, "accuracy") and len(self.classes) == 2 and counts:  # all C by one product
             if fold is None:
                 theta = planes.all()[:, 0]
-                g = np.asarray(held @ theta[:, :d].T) + (theta[:, d] if theta.shape[1] > d else 0.0)
+                g = np.asarray(held @ theta[:, :d].T).T + (theta[:, d:] if theta.shape[1] > d else 0.0)
             else:
-                g = (planes.shares @ np.array([stop.g for stop in fold.stops])).T
-            hits = (g > 0) == (labels == self.classes[1])[:, None]
-            return [float(one) for one in np.average(hits, axis=0, weights=params.get("sample_weight"))]
+                g = planes.shares @ np.array([stop.g for stop in fold.stops])
+            hits, weight = (g > 0) == (labels == self.classes[1]), params.get("sample_weight")
+            shares = np.average(hits, axis=1, weights=weight) if weight is not None else hits.sum(axis=1) / len(test)
+            return [float(one) for one in shares]
         found = []
         for k in range(count):
             theta = planes.at(k)

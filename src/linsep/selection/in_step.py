@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .._common.types import FloatArray, IntArray
-from .._core import Rows, mixed_values
+from .._core import Rows, fold_losses, one_blas_thread
 from ..certificates.held_out import Fold
 from ..objective.duality import class_scales
 from ..solvers import Start
@@ -61,6 +61,7 @@ class Planes:
     theta: FloatArray
     z: FloatArray  # agreements
     slope: FloatArray  # ℓ'(z), zero on rows that are held out
+    u: FloatArray  # s y ℓ'(z), a column for each plane
     value: FloatArray  # Σ s ℓ(z) over the rows of each fold
     gradient: FloatArray  # of that, the last entry that of b
 
@@ -84,15 +85,19 @@ class InStep:
         objective = folds[0].objective
         self.loss, self.l2, self.intercept = objective.loss, objective.penalty.l2, objective.fit_intercept
         self.s = np.ones(rows.n) if weight is None else weight
-        self.signed = self.s * y
+        self.positive = (y > 0).astype(np.float64)
+        self.held_out_of = np.empty(rows.n, dtype=np.int64)
+        for k, (_, test) in enumerate(parts):
+            self.held_out_of[test] = k
         self.shared = True
         self.grams: list[FloatArray] = []  # of the folds' losses at C = 1, once there was a step
         self.last: Planes | None = None
 
     def along(self, Cs: Sequence[float], tol: float, seed: int = 0) -> None:
         """Solve all folds for each C, ascending, to a relative gap of `OWN` tol; the solutions become stops."""
-        for C in Cs:
-            self._solve(C, OWN * tol, seed)
+        with one_blas_thread():
+            for C in Cs:
+                self._solve(C, OWN * tol, seed)
 
     def _solve(self, C: float, tol: float, seed: int) -> None:
         planes = self._evaluate(self._predicted(C))
@@ -114,32 +119,25 @@ class InStep:
 
     # -- points -------------------------------------------------------------------------------------------------------
 
-    def _evaluate(self, theta: FloatArray, z: FloatArray | None = None, value: FloatArray | None = None) -> Planes:
-        """Return what one pass says of planes, of which agreements and losses may be known."""
-        if z is None:
-            z = np.ascontiguousarray(self._scores(theta).T) * self.y
-        slope = self.loss.slope(z.ravel()).reshape(z.shape)
-        for (_, test), one in zip(self.parts, slope, strict=True):
-            one[test] = 0.0
-        u = slope * self.signed
+    def _evaluate(self, theta: FloatArray) -> Planes:
+        """Return what one pass says of planes."""
+        z = self._agreements(theta)
+        return self._with_gradient(theta, z, *self._losses(z))
+
+    def _agreements(self, theta: FloatArray) -> FloatArray:
+        return np.ascontiguousarray((self.rows.matvec(theta[:, :-1]) + theta[:, -1]).T) * self.y
+
+    def _losses(self, z: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        return fold_losses(z, self.y, self.weight, self.loss, self.held_out_of)
+
+    def _with_gradient(
+        self, theta: FloatArray, z: FloatArray, slope: FloatArray, u: FloatArray, value: FloatArray
+    ) -> Planes:
         gradient = np.zeros_like(theta)
-        gradient[:, :-1] = self.rows.rmatmat(u.T).T
+        gradient[:, :-1] = self.rows.rmatmat(u).T
         if self.intercept:
-            gradient[:, -1] = u.sum(axis=1)
-        value = self._values(z[:, None], np.ones((len(z), 1))) if value is None else value
-        return Planes(theta, z, slope, value, gradient)
-
-    def _scores(self, theta: FloatArray) -> FloatArray:
-        return self.rows.matvec(theta[:, :-1]) + theta[:, -1]
-
-    def _values(self, z: FloatArray, shares: FloatArray) -> FloatArray:
-        """Σ s ℓ over the rows of each fold, of a mixture of its agreements: those of all rows less those held out."""
-        found = []
-        for some, share, (_, test) in zip(z, shares, self.parts, strict=True):
-            part = None if self.weight is None else self.weight[test]
-            whole = mixed_values(some, self.weight, self.loss, share[None])
-            found.append(whole - mixed_values(np.ascontiguousarray(some[:, test]), part, self.loss, share[None]))
-        return np.ravel(found)
+            gradient[:, -1] = u.sum(axis=0)
+        return Planes(theta, z, slope, u, value, gradient)
 
     def _slopes(self, planes: Planes, C: float) -> FloatArray:
         """∇P of each fold at C."""
@@ -172,17 +170,15 @@ class InStep:
         if anew:
             self._add_up(planes)
         step = self._direction(slopes, C)
-        dz = np.ascontiguousarray(self._scores(step).T) * self.y
-        t = np.ones(len(step))
+        dz, t = self._agreements(step), np.ones(len(step))
         decrement = -np.einsum("kj,kj->k", slopes, step)
-        both = np.stack([planes.z, dz], axis=1)
         for _ in range(HALVED):
-            theta = planes.theta + t[:, None] * step
+            theta, z = planes.theta + t[:, None] * step, planes.z + t[:, None] * dz
             penalty = 0.5 * self.l2 * (theta[:, :-1] ** 2).sum(axis=1)
-            values = self._values(both, np.column_stack([np.ones(len(t)), t]))
-            poor = ~(C * values + penalty <= objective - ARMIJO * t * decrement + 1e-12 * np.abs(objective))
+            slope, u, value = self._losses(z)
+            poor = ~(C * value + penalty <= objective - ARMIJO * t * decrement + 1e-12 * np.abs(objective))
             if not poor.any():
-                return self._evaluate(theta, planes.z + t[:, None] * dz, values)
+                return self._with_gradient(theta, z, slope, u, value)
             t[poor] *= 0.5
         return None
 
@@ -201,13 +197,13 @@ class InStep:
 
     def _keep(self, planes: Planes, C: float, tol: float, seed: int, steps: int) -> None:
         """Take the planes up as stops; what is not near enough is solved for alone."""
-        signs, scale = self.y > 0, np.ones((2, len(self.folds)))
+        scale = np.ones((2, len(self.folds)))
         if self.intercept:
-            totals = planes.slope * self.s
-            sides = -totals[:, signs].sum(axis=1), -totals[:, ~signs].sum(axis=1)
-            scale = np.array([class_scales(float(a), float(b)) for a, b in zip(*sides, strict=True)]).T
-        u = -planes.slope * np.where(signs, scale[0][:, None], scale[1][:, None])
-        v = self.rows.rmatmat((u * self.signed).T).T
+            ours = -np.einsum("ik,i->k", planes.u, self.positive)
+            theirs = planes.u.sum(axis=0) + ours
+            scale = np.array([class_scales(float(a), float(b)) for a, b in zip(ours, theirs, strict=True)]).T
+        by_row = np.where(self.positive[:, None] > 0, scale[0], scale[1])
+        u, v = -planes.slope * by_row.T, self.rows.rmatmat(-planes.u * by_row).T
         theta = planes.theta.copy()
         again = False
         for k, (fold, (train, test)) in enumerate(_pairs(self.folds, self.parts)):

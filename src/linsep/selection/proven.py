@@ -18,6 +18,7 @@ import numpy as np
 
 from .._common.types import FloatArray, IntArray
 from .._common.words import many
+from .._core import one_blas_thread
 from ..certificates.case import Case
 from ..certificates.enclosed_fold import AT_ONCE, Cell, bounded, lowest, split
 from ..certificates.held_out import NARROW, Count, Fold
@@ -121,7 +122,13 @@ class Search:
 
         After so many cells and fits at the `most`, or with Ctrl-C, they are those that are known by then.
         """
-        self._slack, Cs = slack, np.unique(np.asarray(Cs, dtype=np.float64))
+        with one_blas_thread():
+            return self._run(np.unique(np.asarray(Cs, dtype=np.float64)), slack, most, progress)
+
+    def _run(
+        self, Cs: FloatArray, slack: float, most: float, progress: Callable[[float, float], None] | None
+    ) -> Proven:
+        self._slack = slack
         for fold in self.folds:
             for C in Cs:
                 if not (fold.has(C) or (fold.in_best_form and fold.reaches(C))):  # else it is interpolated

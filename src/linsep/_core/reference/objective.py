@@ -99,6 +99,29 @@ def mixed_conjugates(
         out[k] = s[used] @ loss.conjugate(-u[used])
 
 
+def fold_losses(
+    Z: FloatArray,
+    y: FloatArray,
+    weight: FloatArray | None,
+    loss: Any,
+    held_out_of: IntArray,
+    slope: FloatArray,
+    U: FloatArray,
+    values: FloatArray,
+    threads: int = 1,
+) -> None:
+    """Of the planes of all folds, whose agreements are the rows of Z: what rows say that a fold does not hold out.
+
+    slope = ℓ'(z), and U = s y ℓ'(z) with a column for each plane, zero on rows that are held out; values = Σ s ℓ(z).
+    """
+    s = np.ones(Z.shape[1]) if weight is None else weight
+    for k, z in enumerate(Z):
+        kept = held_out_of != k
+        slope[k] = np.where(kept, loss.slope(z), 0.0)
+        U[:, k] = s * y * slope[k]
+        values[k] = s[kept] @ loss.value(z[kept])
+
+
 def hessian_product(X: Any, h: FloatArray, v: FloatArray, c: float, out: FloatArray, threads: int = 1) -> None:
     """Out = Σ h (x·v + c) [x, 1]."""
     g = np.empty((X.shape[0], 1))

@@ -176,7 +176,7 @@ def work_of_gram(rows: Rows) -> float:
     """Return how many stored numbers a pass could use, about, in the time of summing H over all rows."""
     if rows.is_sparse:
         lengths = np.diff(rows.X.indptr).astype(np.float64)
-        return 0.25 * float(lengths @ lengths)
+        return 0.25 * float(np.einsum("i,i->", lengths, lengths))  # without a BLAS, whose threads would spin
     return rows.n * rows.d**2 / 16.0
 
 
