@@ -117,7 +117,7 @@ class InBlocks:
             found: FloatArray = part.head.bending(part, bends.read(block.which))(v)
             return found
 
-        found = objective.examples.sum(InPieces(task))
+        found: FloatArray = objective.examples.sum(InPieces(task))
         found[: objective.d] += objective.penalty.l2 * v[: objective.d]
         self.products += 1
         self._tell()
