@@ -17,7 +17,7 @@ try:
     import dask.array as da
     from dask.delayed import Delayed
     from dask.utils import is_dataframe_like, is_series_like
-    from distributed import Client, Future, default_client, get_worker
+    from distributed import Client, Future, default_client, get_worker, wait
     from distributed.protocol.pickle import dumps, loads
 except ImportError as error:  # pragma: no cover - told by a test in a process of its own
     raise ImportError("linsep.dask needs Dask: pip install 'linsep[dask]'") from error
@@ -276,20 +276,37 @@ class DaskEngine:
     def __init__(self, client: Client, parts: Sequence[Any]) -> None:
         self.client, self.parts = client, list(parts)
         self._holders: list[Any] | None = None
+        self._seated = False  # whether they have heard where their partitions stand among all
 
     @classmethod
     def of(cls, client: Client, pieces: Sequence[tuple[Any, Any, Any]]) -> tuple[DaskEngine, list[Summary]]:
         """Let the workers read the partitions; return them and what they say of them."""
         read = dask.delayed(_read, pure=False)
-        parts = [read(k, *piece) for k, piece in enumerate(pieces)]
-        look = dask.delayed(_look, pure=False)
-        futures = client.compute([*parts, *map(look, parts)])
-        return cls(client, futures[: len(parts)]), client.gather(futures[len(parts) :])
+        return cls.made(client, client.compute([read(k, *piece) for k, piece in enumerate(pieces)]))
 
     @classmethod
     def made(cls, client: Client, parts: Sequence[Future]) -> tuple[DaskEngine, list[Summary]]:
         """Return partitions that workers make, and what they say of them."""
-        return cls(client, parts), client.gather([client.submit(_look, part, pure=False) for part in parts])
+        engine = cls(client, parts)
+        return engine, engine._summaries()
+
+    def _summaries(self) -> list[Summary]:
+        """Return what each partition is like; raise what went wrong with one."""
+        wait(self.parts)
+        for part in self.parts:
+            if part.status == "error":
+                part.result()
+        try:
+            groups = self._held_together()
+            if len(groups) <= FAN:
+                holders = self._made(groups)
+                calls = [(holder, holder.look()) for holder in holders]
+                found = {k: one for call in calls for k, one in _answer(*call).items()}
+                self._holders = holders
+                return [found[k] for k in range(len(self.parts))]
+        except LOST:
+            pass  # tasks wait until somebody has made the partitions again
+        return list(self.client.gather([self.client.submit(_look, part, pure=False) for part in self.parts]))
 
     def run(self, sent: bytes, seats: Sequence[Seat]) -> tuple[Answer, int]:
         """Let workers do a job on their partitions, and join their answers."""
@@ -298,8 +315,9 @@ class DaskEngine:
                 groups = self._held_together()
                 if len(groups) > FAN:
                     return self._by_tasks(sent, seats, groups)
-                self._holders = self._made(groups, seats)
-            calls = [(holder, holder.work(sent)) for holder in self._holders]
+                self._holders, self._seated = self._made(groups), False
+            calls = [(holder, holder.work(sent, None if self._seated else seats)) for holder in self._holders]
+            self._seated = True
             return joined([_answer(*call) for call in calls], len(seats)), len(calls)
         except LOST:
             self._holders = None
@@ -313,11 +331,16 @@ class DaskEngine:
             held[min(who, key=lambda one: (len(held[one]), one))].append(k)
         return [(who, group) for who, group in held.items() if group]
 
-    def _made(self, groups: list[tuple[str, list[int]]], seats: Sequence[Seat]) -> list[Any]:
+    def _made(self, groups: list[tuple[str, list[int]]]) -> list[Any]:
         """Return an actor on each worker with the partitions that are there."""
         futures = [
             self.client.submit(
-                _Holder, *self._of(group, seats), actor=True, workers=[who] if who else None, allow_other_workers=True
+                _Holder,
+                group,
+                [self.parts[k] for k in group],
+                actor=True,
+                workers=[who] if who else None,
+                allow_other_workers=True,
             )
             for who, group in groups
         ]
@@ -381,21 +404,27 @@ def _from_piece(sent: bytes, k: int, piece: Piece) -> Part:
 class _Holder:
     """The partitions of a worker."""
 
-    def __init__(self, seats: Sequence[Seat], parts: Sequence[Part], leaves: int) -> None:
-        self.held, self.threads = (seats, parts, leaves), get_worker().state.nthreads
+    def __init__(self, numbers: Sequence[int], parts: Sequence[Part]) -> None:
+        self.numbers, self.parts, self.threads = numbers, parts, get_worker().state.nthreads
+        self.seats, self.leaves = list[Seat](), 0
 
-    def work(self, sent: bytes) -> Answer:
-        """Do a job on them."""
+    def look(self) -> dict[int, Summary]:
+        """Return what they are like, by their numbers."""
+        return {k: summary(part) for k, part in zip(self.numbers, self.parts, strict=True)}
+
+    def work(self, sent: bytes, seats: Sequence[Seat] | None) -> Answer:
+        """Do a job on them; the first time, hear where all partitions stand."""
+        if seats is not None:
+            self.seats, self.leaves = [seats[k] for k in self.numbers], len(seats)
         with at_most_threads(self.threads):
-            return work(sent, *self.held)
+            return work(sent, self.seats, self.parts, self.leaves)
 
 
-def _answer(holder: Any, call: Any) -> Answer:
+def _answer(holder: Any, call: Any) -> Any:
     """Return what an actor answers; raise where it is there no more, which a call need not hear of."""
     while True:
         try:
-            found: Answer = call.result(timeout=PATIENCE)
-            return found
+            return call.result(timeout=PATIENCE)
         except TimeoutError:
             if holder._future.status != "finished":
                 raise OSError("a worker was lost") from None

@@ -52,7 +52,7 @@ def as_part(k: int, X: Any, y: Any, weight: Any = None) -> Part:
     linsep.cluster.fitting.PartitionError: partition 3: Input X contains NaN...
     """
     try:
-        rows, labels = check_array(sound(X), **AS_ROWS), np.asarray(y)
+        rows, labels = check_array(sound(X), ensure_all_finite=False, **AS_ROWS), np.asarray(y)
         if labels.ndim == 2 and labels.shape[1] == 1:
             labels = labels[:, 0]
         if labels.shape != rows.shape[:1]:
@@ -65,7 +65,8 @@ def as_part(k: int, X: Any, y: Any, weight: Any = None) -> Part:
         if len(own) > MOST_CLASSES:
             raise ValueError(f"y has {len(own):,} different values: give classes, not numbers to predict")
         part = Part(rows, own, codes, _weights(weight, len(labels)))
-        if not np.isfinite(part.rows.squared_norms()).all():
+        if not np.isfinite(part.rows.squared_norms()).all():  # which says so of every number in one pass
+            check_array(rows, **AS_ROWS)
             raise ValueError("it has values whose squares overflow; scale the columns first")
         return part
     except (ValueError, TypeError) as error:

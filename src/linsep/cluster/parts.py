@@ -82,10 +82,15 @@ class MissingError(Exception):
 
 
 class _Desk:
-    """What the task on one partition may read, and has written."""
+    """What the task on one partition, whose examples these are, may read, and has written."""
 
-    def __init__(self, read: Mapping[str, FloatArray]) -> None:
+    def __init__(self, which: slice, read: Mapping[str, FloatArray]) -> None:
+        self.first, self.n = which.start, which.stop - which.start
         self.read, self.written = read, dict[str, FloatArray]()
+
+    def among(self, which: slice) -> slice:
+        """Return which of the partition's own examples some of all are."""
+        return slice(which.start - self.first, which.stop - self.first)
 
 
 _desk: ContextVar[_Desk] = ContextVar("desk")
@@ -98,13 +103,17 @@ class Vector:
     name: str
 
     def read(self, which: slice) -> FloatArray:
-        """Return the partition's; zeros, if none were written."""
-        found = _desk.get().read.get(self.name)
-        return np.zeros(which.stop - which.start) if found is None else found.copy()
+        """Return those of the partition, or of a piece of it; zeros, if none were written."""
+        desk = _desk.get()
+        found = desk.read.get(self.name)
+        return np.zeros(which.stop - which.start) if found is None else found[desk.among(which)].copy()
 
     def write(self, which: slice, values: FloatArray) -> None:
-        """Change the partition's, for the tasks that follow."""
-        _desk.get().written[self.name] = values
+        """Change those of the partition, or of a piece of it, for the tasks that follow."""
+        desk = _desk.get()
+        if self.name not in desk.written:
+            desk.written[self.name] = np.zeros(desk.n)
+        desk.written[self.name][desk.among(which)] = values
 
 
 @dataclass(frozen=True)
@@ -139,10 +148,11 @@ class Job:
                 raise MissingError
             earlier: Job = pickle.loads(again[number])
             earlier._done(part, seat, again)
-        desk = _Desk({name: part.left[number][name] for name, number in self.reads.items()})
+        block = part.block(seat)
+        desk = _Desk(block.which, {name: part.left[number][name] for name, number in self.reads.items()})
         token = _desk.set(desk)
         try:
-            found = self.task(part.block(seat))
+            found = self.task(block)
         finally:
             _desk.reset(token)
         if desk.written:

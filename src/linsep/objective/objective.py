@@ -14,7 +14,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, reduce
+from operator import add
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -379,4 +380,4 @@ class _OnBlocks:
         self.__qualname__ = getattr(task, "__qualname__", type(task).__qualname__)
 
     def __call__(self, block: Block) -> Any:
-        return self.task(self.objective.on(block))
+        return reduce(add, (self.task(self.objective.on(piece)) for piece in block.pieces()))

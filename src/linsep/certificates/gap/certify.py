@@ -15,7 +15,7 @@ from ...objective.class_margins import balanced as balanced_masses
 from ...objective.dual_point import DualPoint, exceptions, largest_shares
 from ...objective.duality import Bound, balanced, class_scales, dual_bound, weights
 from ...objective.enclosure import OPEN, enclosed_bound, enclosed_by_curvature
-from ...objective.examples import Block, Pieces, Several, in_one
+from ...objective.examples import Block, InPieces, Pieces, Several, in_one
 from ...objective.heads import CrammerSinger
 from ...objective.objective import Objective
 from ...objective.scaling import middle_of_range, ordinary
@@ -205,7 +205,7 @@ def _settled_in_blocks(
         alpha = _at_ends(part, read(block.which), near)
         return np.array([alpha[part.y > 0].sum(), alpha[part.y < 0].sum()])
 
-    scales = class_scales(*problem.examples.sum(by_class)) if problem.fit_intercept else (1.0, 1.0)
+    scales = class_scales(*problem.examples.sum(InPieces(by_class))) if problem.fit_intercept else (1.0, 1.0)
 
     def of_scaled(block: Block) -> Several:
         part, c = problem.on(block), weights(problem.on(block))
@@ -215,7 +215,7 @@ def _settled_in_blocks(
         named = exceptional + block.first, alpha[exceptional]
         return Several((part.rows.rmatvec(alpha * part.y), conjugates, *(Pieces([each]) for each in named)))
 
-    v, conjugates, rows, values = problem.examples.sum(of_scaled)
+    v, conjugates, rows, values = problem.examples.sum(InPieces(of_scaled))
     # Scaled by t ≤ 1 into a box, α adds no more than t times its conjugates: ℓ* is convex and ℓ*(0) = 0.
     into = problem.into_box(v)
     if into < 1.0:

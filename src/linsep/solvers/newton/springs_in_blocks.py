@@ -14,7 +14,7 @@ import numpy as np
 
 from ..._common.types import FloatArray
 from ..._core import sprung_slopes
-from ...objective.examples import Block, Several
+from ...objective.examples import Block, InPieces, Several
 from ..result import Start
 from ..sampling import sample_objective
 from ..workspace import Vector, Workspace
@@ -117,7 +117,7 @@ class InBlocks:
             found: FloatArray = part.head.bending(part, bends.read(block.which))(v)
             return found
 
-        found = objective.examples.sum(task)
+        found: FloatArray = objective.examples.sum(InPieces(task))
         found[: objective.d] += objective.penalty.l2 * v[: objective.d]
         self.products += 1
         self._tell()
@@ -155,7 +155,7 @@ class InBlocks:
             line = dict(centre=middle_of(block, c), z=part.agreements(w, b), dz=part.agreements(dw, db), width=width)
             return sprung_slopes(c, part.loss, lengths, **line)
 
-        slopes = objective.examples.sum(task)
+        slopes = objective.examples.sum(InPieces(task))
         slopes += objective.penalty.l2 * (float(w @ dw) + lengths * float(dw @ dw))
         self._count()
         ends, slopes = np.append(0.0, lengths), np.append(slope, slopes)
@@ -202,7 +202,7 @@ class InBlocks:
                 bent = np.append(part.rows.square_rmatvec(h), h.sum())
             return Several((sums, 0.5 * width * float(moved.sum()), by_class, bent))
 
-        sums, spring, by_class, self.bent = objective.examples.sum(task)
+        sums, spring, by_class, self.bent = objective.examples.sum(InPieces(task))
         inner = objective.penalty.value(w) - float(sums[1] + sums[2]) - spring
         # A class scaled by p ≤ 1 adds no more than p times its own: ℓ* is convex and ℓ*(0) = 0.
         conjugates = lambda scales: float(by_class @ scales)  # noqa: E731
