@@ -90,7 +90,7 @@ function paintCause(pen, at, { frames, points }, frame) {
 // ---- the curves ----
 
 function makeChart(figure, frames, go, caption, lines, { levels = [], wide = true, stepped = frames.cause.some(k => k >= 0) } = {}) {
-  const canvas = figure.querySelector("canvas");
+  const canvas = figure.querySelector(":scope > canvas"); // and none of its legend's
   const values = [...lines.flatMap(line => line.values), ...levels.map(level => level.value)].filter(x => x !== null);
   figure.hidden = !values.length;
   if (figure.hidden) return null;
