@@ -31,7 +31,7 @@ def shared(n, apart=3.0):
     return "#points=" + "".join(f"{x},{y}{'np'[side]}" for (x, y), side in zip(X, positive, strict=True))
 
 
-@pytest.mark.parametrize("method", ["perceptron", "logistic", "soft_margin"])
+@pytest.mark.parametrize("method", ["perceptron", "logistic", "soft_margin", "sgd"])
 def test_a_film_of_2000_points_comes_back_at_once(address, method):
     X, positive = cloud(2000)
     points = dict(x=X[:, 0].tolist(), y=X[:, 1].tolist(), positive=positive.tolist())

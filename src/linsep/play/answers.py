@@ -157,7 +157,8 @@ class Answers:
         steps = int(protocol.number(body.get("steps", STEPS), "steps", 1, MOST_STEPS))
         estimator, labels = estimator_of(method), examples.labels
         X, phi = examples.mapped()
-        recording = record_fit(estimator, X, labels, steps=steps, given_up=given_up)
+        draft = body.get("draft") is True
+        recording = record_fit(estimator, X, labels, steps=steps, given_up=given_up, draft=draft)
         two = examples.points.shape[1] == 2
         original = None if phi is None or not two else (examples.points, examples.names, phi.transform)
         names = examples.feature_names(phi)

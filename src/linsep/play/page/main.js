@@ -1,6 +1,6 @@
 // The page: what is drawn, asked and told. All computing is the server's; drawing.js and stage.js draw.
 /* global axes, calm, color, contour, discriminant, drawChart, drawScene, drawSwatches, filmCharts, firstSpeed, frameBox, gridOf,
-   inset, isPlane, item, key, legendOf, listenToPlayer, makePlayer, markSize, markers, paintCause, paintPlanes, paintPoints, placed,
+   inset, inView, isPlane, item, key, legendOf, listenToPlayer, makePlayer, markSize, markers, paintCause, paintPlanes, paintPoints, placed,
    polyline, prepare, ring, sentence, short, stroke, STYLES, swatches, tellChart, tellPlaying, ticks, updateWords */
 import { readAddress, writeAddress } from "./address.js";
 import { Compare } from "./compare.js";
@@ -33,7 +33,7 @@ const count = () => shown.film?.frames.step.length ?? 1;
 const player = makePlayer({
   count, speed: 2,
   show: frame => { draw(frame); if (!player.state.playing) save(); },
-  tell: playing => { tellPlaying(playing); save(); },
+  tell: playing => { tellPlaying(playing); save(); if (!playing) look(); },
 });
 const editor = new Editor(element("picture"), points, view, {
   editable: () => pictures && state.file === null, changed: edited, hover, look,
@@ -217,8 +217,9 @@ function draw(frame) {
   look.waiting = null;
   const { film } = shown, charts = film ? shown.charts : [];
   paint(prepare(element("picture")), frame);
-  for (const chart of charts) drawChart(chart, frame);
-  lossPlot.draw(film, shown.beside?.loss, frame);
+  const { playing } = player.state;
+  for (const chart of charts) if (!playing || inView(chart.canvas)) drawChart(chart, frame);
+  lossPlot.draw(film, shown.beside?.loss, frame, playing);
   surface.draw(frame);
   // Words come last: a canvas asks for its place, and words before it would have the page laid out once more for each.
   for (const chart of charts) tellChart(chart, frame);
@@ -473,5 +474,5 @@ async function start() {
 
 // What tests look at.
 const found = () => agreements(shown.film, shown.beside.loss, player.state.frame);
-globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, zoom, saved, stops: Object.keys(STOPS) };
+globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, lossPlot, zoom, saved, stops: Object.keys(STOPS) };
 start();
