@@ -63,7 +63,7 @@ def test_a_file_that_a_hand_drops_is_taken_at_the_first_touch(browser, address, 
 
 
 def test_a_proof_is_drawn_among_scaled_columns_too(browser, address):
-    points = "10,200n12,400p14,200p12,240n11,100n13,500p"
+    points = "10,200n12,400p14,200p13,330n11,100n13,500p"
     with browser.open(f"{address}#points={points}&features=standardised", width=1000, height=900) as page:
         ready(page)
         page.wait_for("play.shown.proof && !play.shown.proof.separable")
@@ -106,7 +106,7 @@ def test_what_was_out_of_sight_while_it_played_is_drawn_when_it_stops(browser, a
         page.evaluate("scrollTo(0, 0)")
         page.click("#first")
         before = page.evaluate("play.lossPlot.canvas.toDataURL()")
-        page.evaluate("play.player.play()")
+        page.evaluate("play.player.state.speed = 60; play.player.play()")
         page.wait_for("play.player.state.frame > 20")
         page.evaluate("play.player.pause()")
         page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
