@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from pages import serving
+from playing import ANSWERED
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("uvicorn")
 AXE = importlib.util.find_spec("axe_core_python")  # the script that this package brings; the rest of it is not needed
-READY = "document.documentElement.dataset.ready === 'yes' && !play.link.waiting.size"
 CSV = "height,weight,kind\n" + "\n".join(f"{150 + 3 * k},{50 + 2 * k + 5 * (k % 3)},{'ab'[k > 9]}" for k in range(20))
 #: Everything that can be opened is.
 OPEN = """(() => {
@@ -41,9 +41,9 @@ def address(tmp_path_factory):
 def test_axe_finds_no_serious_problem(browser, address, hash, width, dark):
     script = Path(AXE.submodule_search_locations[0]) / "axe.min.js"
     with browser.open(address + hash, width=width, height=900, dark=dark) as page:
-        page.wait_for(READY)
+        page.wait_for(ANSWERED)
         page.evaluate(OPEN)
-        page.wait_for(READY)
+        page.wait_for(ANSWERED)
         page.evaluate("play.player.pause()")
         page.evaluate(script.read_text("utf-8") + "; 0")
         found = json.loads(page.evaluate("axe.run().then(found => JSON.stringify(found))"))

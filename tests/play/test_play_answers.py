@@ -369,3 +369,11 @@ def test_what_is_proven_is_said_without_parameters():
         words = asked("fit", points=preset("separable")[0], method={"name": name})["model"]["words"]
         assert "tol" not in words
         assert "proven" in words
+
+
+def test_a_draft_of_stochastic_descent_with_a_penalty_is_kept_by_passes_and_ends_where_the_fit_does(asked):
+    body = dict(points=preset("overlap")[0], method={"name": "sgd"})
+    draft, fitted = asked("fit", **body, draft=True), asked("fit", **body)
+    assert draft["model"]["coef"] == fitted["model"]["coef"]
+    steps, updates = (len(answer["film"]["frames"]["step"]) for answer in (draft, fitted))
+    assert steps < updates / 4

@@ -2,31 +2,14 @@
 
 import pytest
 
-from pages import serving
+from playing import READY, SETTLED, ready
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("uvicorn")
-READY = "document.documentElement.dataset.ready === 'yes' && !play.shown.stale"
-SETTLED = "play.shown.film !== null && !play.shown.stale"
-
-
-@pytest.fixture(scope="module")
-def address():
-    with serving() as found:
-        yield found
-
-
-def opened(browser, address, hash="", **size):
-    return browser.open(f"{address}{hash}", **size)
-
-
-def ready(page):
-    page.wait_for(READY)
-    page.evaluate("play.player.pause()")
 
 
 def test_a_page_whose_connection_was_cut_connects_again_and_asks_again(browser, address):
-    with opened(browser, address, "#preset=overlap", width=1000, height=900) as page:
+    with browser.open(f"{address}#preset=overlap", width=1000, height=900) as page:
         ready(page)
         page.evaluate("play.link.socket.close()")
         page.click("[data-preset=xor]")  # asked while there is no connection
@@ -36,7 +19,7 @@ def test_a_page_whose_connection_was_cut_connects_again_and_asks_again(browser, 
 
 
 def test_a_question_over_which_the_server_hangs_up_is_not_asked_for_ever(browser, address):
-    with opened(browser, address, "#preset=separable", width=1000, height=900) as page:
+    with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
         ready(page)
         answer = page.evaluate("play.link.ask('judge', { plane: [1, 0, 0], points: 'x'.repeat(4_100_000) })")
         assert (answer["kind"], "twice" in answer["why"]) == ("refused", True)
@@ -44,7 +27,7 @@ def test_a_question_over_which_the_server_hangs_up_is_not_asked_for_ever(browser
 
 
 def test_the_address_has_the_step_shown_the_line_drawn_by_hand_and_the_digit(browser, address):
-    with opened(browser, address, "#preset=margin", width=1000, height=900) as page:
+    with browser.open(f"{address}#preset=margin", width=1000, height=900) as page:
         ready(page)
         page.evaluate("play.player.go(7)")
         page.click("#hand-on")
@@ -73,7 +56,7 @@ SLOW_HELLO = """{ const send = WebSocket.prototype.send; WebSocket.prototype.sen
 
 def test_whoever_is_quicker_than_the_server_breaks_nothing(browser, address):
     opens = "['steps', 'surface', 'digit'].forEach(name => { document.getElementById(`${name}-box`).open = true; });"
-    with opened(browser, address, "#preset=xor", width=1000, height=900) as page:
+    with browser.open(f"{address}#preset=xor", width=1000, height=900) as page:
         ready(page)
         page.call("Page.addScriptToEvaluateOnNewDocument", source=SLOW_HELLO)
         page.evaluate("location.reload()")

@@ -1,7 +1,6 @@
 """The page in a browser: drawing, training, scrubbing, sharing, files; with mouse, finger and keys."""
 
 import io
-import json
 
 import numpy as np
 import pytest
@@ -10,44 +9,14 @@ from browser import CONTROL, SHIFT
 from linsep import Perceptron
 from linsep.play.presets import PRESETS
 from pages import serving
+from playing import READY, SETTLED, choose, colour_of, drawn, drop_text, place, ready
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("uvicorn")
-READY = "document.documentElement.dataset.ready === 'yes' && !play.shown.stale"
-SETTLED = "play.shown.film !== null && !play.shown.stale"
-
-
-@pytest.fixture(scope="module")
-def address():
-    with serving() as found:
-        yield found
 
 
 def opened(browser, address, hash="", **size):
     return browser.open(f"{address}{hash}", **size)
-
-
-def place(page, x, y):
-    """Where a point of the picture is on the screen."""
-    return page.evaluate(
-        f"""(() => {{ document.getElementById("picture").scrollIntoView({{ block: "center", behavior: "instant" }});
-        const box = document.getElementById("picture").getBoundingClientRect(), {{ at }} = play.view();
-        return [box.x + at.x({x}), box.y + at.y({y})]; }})()"""
-    )
-
-
-def drawn(page):
-    return [(one["x"], one["y"], one["positive"]) for one in page.evaluate("play.points.list")]
-
-
-def colour_of(page, role):
-    colour = page.evaluate(f"color({role!r})")
-    return np.array([int(colour[k : k + 2], 16) for k in (1, 3, 5)])
-
-
-def ready(page):
-    page.wait_for(READY)
-    page.evaluate("play.player.pause()")
 
 
 def test_the_first_ten_seconds_show_a_line_that_learns(browser, address):
@@ -141,13 +110,6 @@ def test_the_same_address_gives_the_same_plane_to_the_last_digit(browser, addres
         assert page.evaluate("play.shown.model") == model
 
 
-def choose(page, select, value):
-    script = (
-        f"(e => {{ e.value = {value!r}; e.dispatchEvent(new Event('change')); }})(document.getElementById({select!r}))"
-    )
-    page.evaluate(script)
-
-
 @pytest.mark.parametrize("name", PRESETS)
 def test_every_preset_is_one_click(browser, address, name):
     with opened(browser, address, width=1000, height=900) as page:
@@ -216,15 +178,12 @@ def test_a_point_is_asked_by_hovering(browser, address):
 CSV = "height,weight,kind\n" + "\n".join(
     f"{150 + 3 * k},{50 + 2 * k + 5 * (k % 3)},{'b' if k > 9 else 'a'}" for k in range(20)
 )
-DROP = """(() => { const data = new DataTransfer();
-    data.items.add(new File([%s], %s, {type: "text/csv"}));
-    document.body.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true})); })()"""
 
 
 def test_a_file_is_dropped_and_its_columns_become_points(browser, address):
     with opened(browser, address, width=1000, height=900) as page:
         ready(page)
-        page.evaluate(DROP % (json.dumps(CSV), json.dumps("<img src=x>.csv")))
+        drop_text(page, CSV, "<img src=x>.csv")
         page.wait_for("play.points.list.length === 20")
         page.wait_for(SETTLED)
         assert drawn(page)[0] == (150, 50, 0)
@@ -241,7 +200,7 @@ def test_a_file_is_dropped_and_its_columns_become_points(browser, address):
 def test_a_file_that_is_none_is_refused_in_words(browser, address):
     with opened(browser, address, width=1000, height=900) as page:
         ready(page)
-        page.evaluate(DROP % (json.dumps("nothing"), json.dumps("a.csv")))
+        drop_text(page, "nothing", "a.csv")
         page.wait_for("document.getElementById('file-notes').innerText.length > 20")
         assert page.evaluate("play.points.list.length") == 14, "what was there stays"
 

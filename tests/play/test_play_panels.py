@@ -4,17 +4,10 @@ import numpy as np
 import pytest
 
 from linsep.play.figures import FIGURES
-from pages import serving
+from playing import ANSWERED, choose
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("uvicorn")
-READY = "document.documentElement.dataset.ready === 'yes' && !play.link.waiting.size"
-
-
-@pytest.fixture(scope="module")
-def address():
-    with serving() as found:
-        yield found
 
 
 def shown(page, selector):
@@ -28,7 +21,7 @@ def shown(page, selector):
 
 def test_m7_the_lectures_numbers_stand_beside_the_live_ones(browser, address):
     with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
-        page.wait_for(READY)
+        page.wait_for(ANSWERED)
         page.click("#steps-box > summary")
         page.wait_for("play.steps.walk !== null")
         table = page.text("#steps-table")
@@ -41,7 +34,7 @@ def test_m7_the_lectures_numbers_stand_beside_the_live_ones(browser, address):
 
 def test_m20_start_and_step_size_are_dragged_and_what_is_wrong_is_named(browser, address):
     with browser.open(f"{address}#steps=bowl", width=1000, height=900) as page:
-        page.wait_for(f"{READY} && play.steps.walk !== null")
+        page.wait_for(f"{ANSWERED} && play.steps.walk !== null")
         at = shown(page, "#steps-picture")
         start = page.evaluate("play.steps.places()[0]")
         end = page.evaluate("play.steps.places()[5]")
@@ -68,7 +61,7 @@ def test_m20_start_and_step_size_are_dragged_and_what_is_wrong_is_named(browser,
 @pytest.mark.parametrize(("width", "dark"), [(360, True), (768, False), (1280, True)])
 def test_the_same_address_gives_the_same_walk_at_any_width(browser, address, width, dark):
     with browser.open(f"{address}#steps=kink,0.5,0.52,0.1,inverse_sqrt", width=width, height=800, dark=dark) as page:
-        page.wait_for(f"{READY} && play.steps.walk !== null")
+        page.wait_for(f"{ANSWERED} && play.steps.walk !== null")
         assert page.evaluate("play.steps.walk.path[0]") == [0.5, 0.52]
         assert page.evaluate("document.getElementById('steps-schedule').value") == "inverse_sqrt"
         assert page.overflow() == 0
@@ -81,7 +74,7 @@ def test_the_same_address_gives_the_same_walk_at_any_width(browser, address, wid
 def test_m4_the_path_is_drawn_on_the_objective_and_follows_the_film(browser, address):
     hash = "#preset=overlap&method=gradient_descent&C=inf"
     with browser.open(f"{address}{hash}", width=1000, height=900) as page:
-        page.wait_for(READY)
+        page.wait_for(ANSWERED)
         page.evaluate("play.player.pause()")
         assert page.evaluate("play.surface.ground") is None
         page.click("#surface-box > summary")
@@ -102,7 +95,7 @@ def test_m4_the_path_is_drawn_on_the_objective_and_follows_the_film(browser, add
         shared = page.evaluate("play.saved()")
         assert page.problems == []
     with browser.open(shared, width=360, height=800, dark=True) as page:
-        page.wait_for(f"{READY} && String(play.surface.ground?.parameters) === '0,2'")
+        page.wait_for(f"{ANSWERED} && String(play.surface.ground?.parameters) === '0,2'")
         assert page.overflow() == 0
         page.evaluate(
             "(e => { e.value = 'mistakes'; e.dispatchEvent(new Event('change')); })"
@@ -115,7 +108,7 @@ def test_m4_the_path_is_drawn_on_the_objective_and_follows_the_film(browser, add
 
 def test_other_features_have_other_weights(browser, address):
     with browser.open(f"{address}#preset=xor&surface=objective,3,4", width=1000, height=900) as page:
-        page.wait_for(f"{READY} && play.surface.ground !== null")
+        page.wait_for(f"{ANSWERED} && play.surface.ground !== null")
         assert page.evaluate("play.surface.ground.names.length") == 6
         page.evaluate(
             "(e => { e.value = 'plain'; e.dispatchEvent(new Event('change')); })(document.getElementById('features'))"
@@ -129,7 +122,7 @@ def test_other_features_have_other_weights(browser, address):
 
 def test_m19_a_seven_is_drawn_with_the_mouse_and_its_pixels_vote(browser, address):
     with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
-        page.wait_for(READY)
+        page.wait_for(ANSWERED)
         page.click("#digit-box > summary")
         at = shown(page, "#digit-pad")
         size = page.evaluate("document.getElementById('digit-pad').getBoundingClientRect().width") / 28
@@ -156,7 +149,7 @@ def test_m19_a_seven_is_drawn_with_the_mouse_and_its_pixels_vote(browser, addres
 
 def test_a_digit_is_drawn_by_keys_and_on_a_phone(browser, address):
     with browser.open(f"{address}#preset=separable", width=360, height=740, dark=True) as page:
-        page.wait_for(READY)
+        page.wait_for(ANSWERED)
         page.click("#digit-box > summary")
         page.evaluate("document.getElementById('digit-pad').focus()")
         slanted = ["ArrowDown", "ArrowDown", "ArrowLeft"] * 8
@@ -172,17 +165,11 @@ def test_a_digit_is_drawn_by_keys_and_on_a_phone(browser, address):
 # --- figures of the lectures
 
 
-def choose(page, select, value):
-    page.evaluate(
-        f"(e => {{ e.value = {value!r}; e.dispatchEvent(new Event('change')); }})(document.getElementById({select!r}))"
-    )
-
-
 @pytest.mark.parametrize("name", FIGURES)
 def test_every_figure_of_the_lectures_is_chosen_and_linked_to(browser, address, name):
     figure = FIGURES[name].to_dict()
     with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
-        page.wait_for(READY)
+        page.wait_for(ANSWERED)
         choose(page, "figures", name)
         page.wait_for(
             f"play.state.preset === {name!r} && play.shown.film && !play.shown.stale && !play.link.waiting.size",
@@ -195,14 +182,14 @@ def test_every_figure_of_the_lectures_is_chosen_and_linked_to(browser, address, 
         model = page.evaluate("play.shown.model")
         assert page.problems == []
     with browser.open(f"{address}#preset={name}", width=1000, height=900) as page:
-        page.wait_for(f"{READY} && play.shown.film", seconds=40)
+        page.wait_for(f"{ANSWERED} && play.shown.film", seconds=40)
         assert page.evaluate("play.shown.model") == model
         assert page.evaluate("document.getElementById('figures').value") == name
 
 
 def test_figures_without_points_open_their_panel(browser, address):
     with browser.open(f"{address}#preset=separable", width=1000, height=900) as page:
-        page.wait_for(READY)
+        page.wait_for(ANSWERED)
         choose(page, "figures", "steps:kink")
         page.wait_for("play.steps.walk !== null && play.steps.chosen.function === 'kink'")
         choose(page, "figures", "digits")

@@ -27,12 +27,6 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus  # noqa: E402 
 POINTS = PRESETS["separable"].to_dict()["points"]
 
 
-@pytest.fixture(scope="module")
-def address():
-    with serving() as found:
-        yield found
-
-
 def fetched(address, *, data=None, **headers):
     request = urllib.request.Request(address, data=data, headers={k.replace("_", "-"): v for k, v in headers.items()})
     try:

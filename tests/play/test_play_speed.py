@@ -11,12 +11,11 @@ import time
 import numpy as np
 import pytest
 
-from pages import serving
+from playing import READY, SETTLED
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("uvicorn")
 client = pytest.importorskip("websockets.sync.client")
-READY = "document.documentElement.dataset.ready === 'yes' && play.shown.film !== null && !play.shown.stale"
 FRAME = 1000 / 60
 
 
@@ -32,13 +31,7 @@ def shared(n, apart=3.0):
     return "#points=" + "".join(f"{x},{y}{'np'[side]}" for (x, y), side in zip(X, positive, strict=True))
 
 
-@pytest.fixture(scope="module")
-def address():
-    with serving() as found:
-        yield found
-
-
-@pytest.mark.parametrize("method", ["perceptron", "logistic", "soft_margin"])
+@pytest.mark.parametrize("method", ["perceptron", "logistic", "soft_margin", "sgd"])
 def test_a_film_of_2000_points_comes_back_at_once(address, method):
     X, positive = cloud(2000)
     points = dict(x=X[:, 0].tolist(), y=X[:, 1].tolist(), positive=positive.tolist())
@@ -74,7 +67,7 @@ EDIT = """(async () => {
 
 def test_an_edit_among_2000_points_is_seen_at_once(browser, address):
     with browser.open(address + shared(2000), width=1280, height=900) as page:
-        page.wait_for(READY)
+        page.wait_for(f"{READY} && {SETTLED}")
         taken = page.evaluate(EDIT)
         assert page.problems == []
     print(
@@ -97,7 +90,7 @@ PLAY = """new Promise(done => {
 
 def test_playing_2000_points_drops_no_frames(browser, address):
     with browser.open(address + shared(2000, apart=0.5), width=1280, height=900) as page:
-        page.wait_for(READY)
+        page.wait_for(f"{READY} && {SETTLED}")
         assert page.evaluate("play.shown.film.frames.step.length") > 300
         page.evaluate(PLAY)  # once to warm up
         with browser.traced("disabled-by-default-devtools.timeline.frame", "devtools.timeline.frame") as events:
@@ -118,7 +111,7 @@ def test_the_first_paint_and_the_first_answer_come_soon(browser, address):
     taken = []
     for _ in range(3):
         with browser.open(address, width=1280, height=900) as page:
-            page.wait_for(READY)
+            page.wait_for(f"{READY} && {SETTLED}")
             paint = page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime")
             taken.append((paint, page.evaluate("play.ready")))
     paint, ready = np.median(taken, axis=0)
@@ -158,7 +151,7 @@ DRAWN = """(async () => {
 
 def test_50_000_points_of_a_dropped_file_pan_play_and_scrub(browser, address):
     with browser.open(address, width=1280, height=900) as page:
-        page.wait_for(READY)
+        page.wait_for(f"{READY} && {SETTLED}")
         page.evaluate(f"globalThis.kept = {json.dumps(parquet(50_000))}; 0")
         begun = time.monotonic()
         page.evaluate(DROP)

@@ -4,31 +4,17 @@ import numpy as np
 import pytest
 
 from browser import CONTROL, SHIFT
-from pages import serving
+from playing import ANSWERED, READY, place
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("uvicorn")
-READY = "document.documentElement.dataset.ready === 'yes' && !play.shown.stale && !play.link.waiting.size"
 WINDOW = "play.view().window"
 
 
-@pytest.fixture(scope="module")
-def address():
-    with serving() as found:
-        yield found
-
-
 def ready(page):
-    page.wait_for(READY)
+    page.wait_for(f"{READY} && {ANSWERED}")
     page.evaluate("play.player.pause()")
     page.evaluate("document.getElementById('picture').scrollIntoView({ block: 'center', behavior: 'instant' })")
-
-
-def place(page, x, y):
-    return page.evaluate(
-        f"""(() => {{ const box = document.getElementById("picture").getBoundingClientRect(), {{ at }} = play.view();
-        return [box.x + at.x({x}), box.y + at.y({y})]; }})()"""
-    )
 
 
 def test_the_wheel_zooms_about_the_pointer_and_the_line_goes_to_the_edges(browser, address):

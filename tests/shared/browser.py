@@ -247,6 +247,12 @@ class Page:
         """Move the mouse to a place."""
         self.call("Input.dispatchMouseEvent", type="mouseMoved", x=place[0], y=place[1])
 
+    def drop_file(self, path, place):
+        """Drag a file of this machine over a place, and let it fall."""
+        data = dict(items=[], files=[str(path)], dragOperationsMask=1)
+        for kind in ("dragEnter", "dragOver", "drop"):
+            self.call("Input.dispatchDragEvent", type=kind, x=place[0], y=place[1], data=data)
+
     def touch(self, *places):
         """Put a finger down at the first place, move it over the others, and lift it."""
         for k, (x, y) in enumerate(places):

@@ -78,6 +78,17 @@ def without_parameters(note: str) -> str:
     return note
 
 
+def with_names(note: str, names: list[str]) -> str:
+    """Return a warning by the names of the features that it has numbers of.
+
+    Examples
+    --------
+    >>> with_names("the estimate of x1 is +∞", ["x", "y"])
+    'the estimate of y is +∞'
+    """
+    return re.sub(r"\bx(\d+)\b", lambda one: names[int(one[1])] if int(one[1]) < len(names) else one[0], note)
+
+
 def not_separable(error: NotSeparableError, where: str) -> str:
     """Return why no `where` (a line, or a plane of some features) has a hard margin; rows are counted from 1."""
     proof = error.proof

@@ -67,6 +67,11 @@ class Examples:
         phi = make()
         return phi.fit_transform(self.points), phi
 
+    def seen(self, *, intercept: bool) -> FloatArray:
+        """Return what a proof is to speak of: where a scaled feature has the lines of the picture, the points in it."""
+        drawn = self.features == "standardised" and self.points.shape[1] == 2 and intercept
+        return self.points if drawn else self.mapped()[0]
+
     def feature_names(self, phi: Any = None) -> list[str]:
         """Return what the features are called."""
         phi = self.mapped()[1] if phi is None else phi
@@ -152,7 +157,8 @@ class Answers:
         steps = int(protocol.number(body.get("steps", STEPS), "steps", 1, MOST_STEPS))
         estimator, labels = estimator_of(method), examples.labels
         X, phi = examples.mapped()
-        recording = record_fit(estimator, X, labels, steps=steps, given_up=given_up)
+        draft = body.get("draft") is True
+        recording = record_fit(estimator, X, labels, steps=steps, given_up=given_up, draft=draft)
         two = examples.points.shape[1] == 2
         original = None if phi is None or not two else (examples.points, examples.names, phi.transform)
         names = examples.feature_names(phi)
@@ -176,7 +182,8 @@ class Answers:
             filter(None, map(advice.on_steps, [*recording.warnings, *said])), ""
         )  # a film may have been cut short
         record["advice"], record["try"] = advice.in_words(steps) or record["advice"], advice.to_try(steps)
-        record["notes"] = [advice.without_parameters(note) for note in record["notes"]]
+        names = examples.feature_names()
+        record["notes"] = [advice.with_names(advice.without_parameters(note), names) for note in record["notes"]]
         if draft and film.scene.kind != "projection" and len(film.shown) == film.total:
             record["points"] = None  # the page has sent all of them
         return "film", {
@@ -191,9 +198,10 @@ class Answers:
         intercept = body.get("intercept", True)
         if not isinstance(intercept, bool):
             raise MalformedError("intercept is yes or no")
-        proof = separability(examples.mapped()[0], examples.labels, fit_intercept=intercept, time_limit=5.0)
+        X = examples.seen(intercept=intercept)
+        proof = separability(X, examples.labels, fit_intercept=intercept, time_limit=5.0)
         record: dict[str, Any] = {"verdict": proof.verdict, "separable": proof.separable, "margin": proof.margin}
-        record["verified"] = bool(proof.verify(examples.mapped()[0], examples.labels))
+        record["verified"] = bool(proof.verify(X, examples.labels))
         if proof.coef is not None:
             record["plane"] = [*proof.coef.tolist(), float(proof.intercept or 0.0)]
         if proof.points is not None:
@@ -278,9 +286,10 @@ def _model(model: Any) -> dict[str, Any]:
         said = f"{many(model.n_mistakes_, 'mistake')}; no line makes fewer than {model.lower_bound_}"
     if isinstance(model, Perceptron):  # its answer is not that its risk is least, which w = 0 has as well
         proven = bool((model.dual_gap_ <= 0) and model.converged_)
-        said = "No mistake is left" if model.converged_ else "Mistakes are left; the line reported has the fewest met"
+        few = "Mistakes are left in the end; the line reported has the fewest met"
+        said = "In the end no mistake is left" if model.converged_ else few
     elif hasattr(model, "certificate_"):
-        said = advice.without_parameters(str(model.certificate_))
+        said = advice.without_parameters(_of_certificate(model.certificate_))
     return {
         "estimator": type(model).__name__,
         "coef": model.coef_[0].tolist(),
@@ -290,6 +299,13 @@ def _model(model: Any) -> dict[str, Any]:
         "objective": str(model.objective_),
         "words": _sentence(said),
     }
+
+
+def _of_certificate(certificate: Any) -> str:
+    """Return what is proven in a sentence; a bound of 0, which every objective has, is none."""
+    if certificate.relative_gap < 1:
+        return str(certificate)
+    return f"The objective is {certificate.primal:.10g}; how near that is to the optimum is not proven"
 
 
 def _each(recording: Recording, model: Any, *, draft: bool) -> dict[str, Any]:

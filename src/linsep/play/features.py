@@ -19,8 +19,8 @@ class FeatureMap:
 
 
 FEATURES = {
-    "plain": FeatureMap("the two coordinates"),
-    "standardised": FeatureMap("both, with mean 0 and spread 1", StandardScaler, "StandardScaler()"),
+    "plain": FeatureMap("the coordinates alone"),
+    "standardised": FeatureMap("each with mean 0 and spread 1", StandardScaler, "StandardScaler()"),
     "squares": FeatureMap(
         "with squares: x, y, x², xy, y²",
         lambda: PolynomialFeatures(2, include_bias=False),

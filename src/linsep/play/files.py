@@ -25,6 +25,8 @@ MOST_BYTES, MOST_ROWS, MOST_COLUMNS, MOST_NUMBERS, MOST_FILES = 20_000_000, 50_0
 ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".svm", ".libsvm")
 #: Of so many rows and fewer, two columns become points that can be moved.
 MOST_DRAWN = 5000
+#: Categories whose levels are told.
+LISTED = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,7 +107,8 @@ class Files:
         if X.size > MOST_NUMBERS:
             raise RefusedError(f"The file becomes {X.size:,} numbers; the page takes at most {MOST_NUMBERS:,}.")
         positive, classes, notes = _two_classes(examples.y)
-        record = {"classes": classes, "notes": [*notes, *examples.notes], "rows": len(X)}
+        said = [_in_words_of_the_page(note) for note in [*notes, *examples.notes]]
+        record = {"classes": classes, "notes": [*said, *_decisions(examples.encoding, two=two)], "rows": len(X)}
         if two and X.shape[1] == 2 and len(X) <= MOST_DRAWN:
             points = {"x": X[:, 0].tolist(), "y": X[:, 1].tolist(), "positive": positive.astype(int).tolist()}
             return record | {"points": points, "names": columns}
@@ -145,6 +148,44 @@ def _described(path: Path) -> dict[str, Any]:
         raise RefusedError("The file needs two columns and two rows at the least.")
     numeric = [name for name in columns if is_number(data.frame[name].type)]
     return {"rows": rows, "columns": columns, "numeric": numeric}
+
+
+def _in_words_of_the_page(note: str) -> str:
+    """Return a note without advice that only a command can follow.
+
+    Examples
+    --------
+    >>> _in_words_of_the_page("columns 'a' and 'b': few whole numbers; where these are codes, say --category 'a' 'b'")
+    "columns 'a' and 'b': few whole numbers; where these are codes, `linsep fit` takes --category 'a' 'b'"
+    """
+    return re.sub(r"\bsay (?=--)", "`linsep fit` takes ", note)
+
+
+def _decisions(encoding: Any, *, two: bool) -> list[str]:
+    """Return what the columns were made into, of each kind a sentence; of a category, its levels."""
+    by_kind = {kind: [one.name for one in encoding.columns if one.kind == kind] for kind in ("number", "date")}
+    said = []
+    if (numbers := by_kind["number"]) and not two:
+        said.append(f"{_columns(numbers)} taken as numbers, each with mean 0 and spread 1")
+    if dates := by_kind["date"]:
+        said.append(f"{_columns(dates)} taken as dates, in days")
+    if lacking := [name for name, one in encoding.numbers.items() if one.lacking]:
+        said.append(f"Where {_some(lacking)} is missing, the mean stands for it, and a feature of its own says so")
+    for name, levels in list(encoding.levels.items())[:LISTED]:
+        said.append(f"{name!r} is taken as a category: a feature, 0 or 1, for each of {_some(levels)}")
+    if len(encoding.levels) > LISTED:
+        said.append(f"So are {len(encoding.levels) - LISTED} other columns")
+    for name, (words, _) in encoding.words.items():
+        said.append(f"{name!r} is taken as text: a feature for each of {len(words):,} words")
+    return said
+
+
+def _columns(names: list[str]) -> str:
+    return f"{_some(names)} is" if len(names) == 1 else f"{len(names)} columns ({_some(names)}) are"
+
+
+def _some(names: list[str]) -> str:
+    return ", ".join(repr(name) for name in names[:4]) + (", …" if len(names) > 4 else "")
 
 
 def _two_classes(y: Any) -> tuple[BoolArray, list[str], list[str]]:

@@ -61,7 +61,8 @@ function prepare(canvas) {
 function behind(canvas, pen, owner, draw) {
   const { width, height } = canvas, old = layers.get(canvas);
   if (old?.owner !== owner || old.tint !== tint || old.layer.width !== width || old.layer.height !== height) {
-    const layer = Object.assign(document.createElement("canvas"), { width, height }), own = layer.getContext("2d");
+    const layer = old?.layer ?? document.createElement("canvas"), own = layer.getContext("2d");
+    Object.assign(layer, { width, height }); // which clears it
     own.setTransform(pen.getTransform());
     own.font = pen.font;
     draw(own);
@@ -71,6 +72,12 @@ function behind(canvas, pen, owner, draw) {
   pen.resetTransform();
   if (width && height) pen.drawImage(layers.get(canvas).layer, 0, 0);
   pen.restore();
+}
+
+// Whether some of an element is on the screen.
+function inView(element) {
+  const { top, bottom } = element.getBoundingClientRect();
+  return bottom > 0 && top < innerHeight;
 }
 
 function stroke(pen, { color: name, width = 1.5, dash = [], alpha = 1 }) {
@@ -112,9 +119,14 @@ const STAMPED = 200;
 function markers(pen, places, positive, wrong, size) {
   if (places.length > STAMPED && pen instanceof CanvasRenderingContext2D) {
     const { a: dots } = pen.getTransform(), stamp = stampOf(positive, wrong, size, dots), half = stamp.width / 2;
+    const stamped = new Set(); // two on the same dot look like one
     pen.save();
     pen.resetTransform();
-    for (const [x, y] of places) pen.drawImage(stamp, Math.round(x * dots - half), Math.round(y * dots - half));
+    for (const [x, y] of places) {
+      const left = Math.round(x * dots - half), top = Math.round(y * dots - half), spot = 1e5 * left + top;
+      if (!stamped.has(spot)) pen.drawImage(stamp, left, top);
+      stamped.add(spot);
+    }
     pen.restore();
     return;
   }

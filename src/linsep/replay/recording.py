@@ -62,6 +62,7 @@ def record_fit(
     steps: int | None = None,
     positive: Any = None,
     given_up: Callable[[], bool] | None = None,
+    draft: bool = False,
 ) -> Recording:
     """Fit a copy of an estimator, keeping every step.
 
@@ -77,6 +78,8 @@ def record_fit(
         Of more than two classes, the one to tell from the rest.
     given_up : callable, optional
         Asked at every step; where it says so, the fit ends there, as if its steps had been used up.
+    draft : bool, default=False
+        Whether somebody waits: stochastic descent with a penalty, whose single steps take long, is kept by passes.
     """
     model = _copy(estimator)
     y = np.asarray(y)
@@ -86,7 +89,7 @@ def record_fit(
         check_count("steps", steps)
     stored = int(X.nnz if hasattr(X, "nnz") else np.size(X))
     limit = max(FEWEST_STEPS, min(STEPS, WORK // max(1, stored))) if steps is None else steps
-    recorder = _Recorder(model, limit, given_up or (lambda: False))
+    recorder = _Recorder(model, limit, given_up or (lambda: False), draft=draft)
     with solved_by(model, recorder.chosen), complaints(ConvergenceWarning, repeated=True) as said:
         model.fit(X, labels)
     if recorder.problem is None or recorder.result is None:
@@ -145,8 +148,9 @@ def _copy(estimator: Any) -> Any:
 class _Recorder:
     """A solver that runs another and listens."""
 
-    def __init__(self, model: Any, limit: int, given_up: Callable[[], bool]) -> None:
+    def __init__(self, model: Any, limit: int, given_up: Callable[[], bool], *, draft: bool) -> None:
         self._choose, self._named, self._limit, self._given_up = model._solver, model._named, limit, given_up
+        self._draft = draft
         self.name = ""
         self.problem: Objective | None = None
         self.result: Result | None = None
@@ -164,9 +168,11 @@ class _Recorder:
         """Solve, keeping every iterate."""
         assert problem.head.planes is None, "a replay shows one plane, between two classes"
         solver = self._choose() or self._named(automatic(problem)[0])
-        if is_dataclass(solver) and hasattr(solver, "record"):
+        # A penalty shrinks the plane at every step, so that none can be passed over on the way to the next update.
+        remembers = hasattr(solver, "record") and not (self._draft and problem.penalised)
+        if is_dataclass(solver) and remembers:
             solver = replace(solver, record="update")  # type: ignore[type-var]
-        self.name, self.problem, remembers = solver.name, problem, hasattr(solver, "record")
+        self.name, self.problem = solver.name, problem
 
         def listen(iteration: int, theta: FloatArray, objective: float) -> bool:
             self._heard += 1

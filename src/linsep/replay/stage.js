@@ -71,12 +71,30 @@ function markSize(count) {
   return count > 400 ? 2.4 : count > 120 ? 3.2 : 4.2;
 }
 
+// Of many points all are kept as if they were right, and drawn over where they are wrong.
 function paintPoints(pen, at, { frames, points }, frame) {
-  const wrong = atob(frames.wrong[frame]), size = markSize(points.drawn), kinds = [[], [], [], []];
+  const many = points.drawn > STAMPED && pen instanceof CanvasRenderingContext2D;
+  if (many) behind(pen.canvas, pen, scattered(points, at), own => paintSome(own, at, points, () => 0));
+  const wrong = atob(frames.wrong[frame]);
+  paintSome(pen, at, points, k => isWrong(wrong, k), many);
+}
+
+function paintSome(pen, at, points, judge, onlyWrong = false) {
+  const size = markSize(points.drawn), kinds = [[], [], [], []];
   for (let k = 0; k < points.drawn; k++) {
-    kinds[2 * isWrong(wrong, k) + points.positive[k]].push([at.x(points.u[k]), at.y(points.v[k])]);
+    const wrong = judge(k);
+    if (wrong || !onlyWrong) kinds[2 * wrong + points.positive[k]].push([at.x(points.u[k]), at.y(points.v[k])]);
   }
   kinds.forEach((places, kind) => { if (places.length) markers(pen, places, kind & 1, kind >> 1, size); });
+}
+
+// Whom a layer of these points in this place belongs to.
+const scatters = new WeakMap();
+
+function scattered(points, at) {
+  const where = [at.x(0), at.x(1), at.y(0), at.y(1)].join();
+  if (scatters.get(points)?.where !== where) scatters.set(points, { where });
+  return scatters.get(points);
 }
 
 function paintCause(pen, at, { frames, points }, frame) {
@@ -90,7 +108,7 @@ function paintCause(pen, at, { frames, points }, frame) {
 // ---- the curves ----
 
 function makeChart(figure, frames, go, caption, lines, { levels = [], wide = true, stepped = frames.cause.some(k => k >= 0) } = {}) {
-  const canvas = figure.querySelector("canvas");
+  const canvas = figure.querySelector(":scope > canvas"); // and none of its legend's
   const values = [...lines.flatMap(line => line.values), ...levels.map(level => level.value)].filter(x => x !== null);
   figure.hidden = !values.length;
   if (figure.hidden) return null;

@@ -1,6 +1,6 @@
 // The loss over z with every point on it, slacks in the picture, and the curves that only the page has. The server sends the
 // loss as a table; z of a point is y times g, which the frame's own coefficients give as they give the line.
-/* global axes, behind, discriminant, inset, makeChart, markers, placed, polyline, prepare, reach, short, STYLES, ticks */
+/* global axes, behind, discriminant, inset, inView, makeChart, markers, placed, polyline, prepare, reach, short, STYLES, ticks */
 
 const SLACK = { color: "cause", width: 1.6, dash: [4, 2] };
 
@@ -29,9 +29,11 @@ export class LossPlot {
     Object.assign(this, { figure, canvas: figure.querySelector("canvas"), caption: figure.querySelector("figcaption") });
   }
 
-  draw(film, loss, frame) {
+  // While a film plays, what nobody sees is drawn when it stops.
+  draw(film, loss, frame, playing) {
+    const unseen = playing && !this.figure.hidden && !inView(this.canvas);
     this.figure.hidden = !film;
-    if (!film) return;
+    if (!film || unseen) return;
     const every = agreements(film, loss, frame), wrong = every.filter(({ z }) => z <= 0).length;
     const inside = every.filter(({ z }) => z > 0 && z < 1).length, some = every.length < film.total ? `, of ${every.length} of the points` : "";
     const caption = `Loss ${loss.formula} at every point's z = y·g(x)${some}`;

@@ -1,6 +1,6 @@
 // The page: what is drawn, asked and told. All computing is the server's; drawing.js and stage.js draw.
 /* global axes, calm, color, contour, discriminant, drawChart, drawScene, drawSwatches, filmCharts, firstSpeed, frameBox, gridOf,
-   inset, isPlane, item, key, legendOf, listenToPlayer, makePlayer, markSize, markers, paintCause, paintPlanes, paintPoints, placed,
+   inset, inView, isPlane, item, key, legendOf, listenToPlayer, makePlayer, markSize, markers, paintCause, paintPlanes, paintPoints, placed,
    polyline, prepare, ring, sentence, short, stroke, STYLES, swatches, tellChart, tellPlaying, ticks, updateWords */
 import { readAddress, writeAddress } from "./address.js";
 import { Compare } from "./compare.js";
@@ -33,7 +33,7 @@ const count = () => shown.film?.frames.step.length ?? 1;
 const player = makePlayer({
   count, speed: 2,
   show: frame => { draw(frame); if (!player.state.playing) save(); },
-  tell: playing => { tellPlaying(playing); save(); },
+  tell: playing => { tellPlaying(playing); save(); if (!playing) look(); },
 });
 const editor = new Editor(element("picture"), points, view, {
   editable: () => pictures && state.file === null, changed: edited, hover, look,
@@ -71,6 +71,7 @@ async function fit({ steps, where = "keep" } = {}) {
   if (answer.kind !== "film") {
     Object.assign(shown, { film: null, beside: null, model: null, each: null });
     surface.take(null);
+    for (const figure of document.querySelectorAll(".stage figure")) figure.hidden = true;
     complain(answer.why);
     tell();
     draw(0);
@@ -141,7 +142,7 @@ function tell() {
   element("certificate").textContent = model?.words ?? "";
   element("certificate").className = model?.proven ? "yes" : "";
   element("plane").textContent = model ? planeWords(model) : "";
-  if (shown.hover === null) element("point").textContent = hint();
+  element("point").textContent = pointWords();
 }
 
 function pageLegend() {
@@ -160,24 +161,32 @@ function planeWords({ coef, intercept, estimator }) {
 }
 
 function tellVerdict(answer) {
-  const verdict = element("verdict"), where = state.features === "plain" ? "line" : "plane of these features";
+  const verdict = element("verdict"), where = straight() ? "line" : "plane of these features";
   verdict.className = answer.kind !== "separability" ? "" : answer.separable ? "yes" : "no";
   verdict.textContent = verdictWords(answer, where);
 }
 
-const hint = () => (state.file ? "" : "Click to add a point, drag one to move it.");
+// Whether a plane of the features is a line of the picture, and their hulls are hulls there.
+const straight = () => state.file === null && ["plain", "standardised"].includes(state.features);
+const hint = () => (state.file ? "The file's own rows stay where they are: two columns of few rows become points to move." : "Click to add a point, drag one to move it.");
 
 function hover(k) {
-  if (shown.hover === k && !shown.stale) return;
+  if (shown.hover === k) return;
   shown.hover = k;
-  const { each } = shown, row = points.list[k];
-  element("point").textContent = k === null || !row ? hint() : `Point ${k + 1} ${row.positive ? "●" : "■"} (${short(row.x)}, ${short(row.y)})`
+  element("point").textContent = pointWords();
+  look();
+}
+
+// The point under the pointer in numbers: those of the fit once it is there.
+function pointWords() {
+  const { each, hover: k } = shown, row = state.file ? null : points.list[k];
+  if (!row) return hint();
+  return `Point ${k + 1} ${row.positive ? "●" : "■"} (${short(row.x)}, ${short(row.y)})`
     + (each?.z && !shown.stale && k < each.z.length ? `, at the line reported: z = ${short(each.z[k])}`
       + (each.distance ? `, ${short(Math.abs(each.distance[k]))} ${each.distance[k] >= 0 ? "on its own side" : "on the wrong side"}` : "")
       + `, loss ${each.formula} = ${short(each.loss[k])}` + (each.slope ? `, its slope ${short(each.slope[k])}` : "")
       + (each.gradient?.length ? `, its gradient (${each.gradient.map(part => short(part[k])).join(", ")})` : "")
       + (each.dual ? `, dual variable ${short(each.dual[k])}` : "") : "");
-  look();
 }
 
 // ---- drawing ----
@@ -208,8 +217,9 @@ function draw(frame) {
   look.waiting = null;
   const { film } = shown, charts = film ? shown.charts : [];
   paint(prepare(element("picture")), frame);
-  for (const chart of charts) drawChart(chart, frame);
-  lossPlot.draw(film, shown.beside?.loss, frame);
+  const { playing } = player.state;
+  for (const chart of charts) if (!playing || inView(chart.canvas)) drawChart(chart, frame);
+  lossPlot.draw(film, shown.beside?.loss, frame, playing);
   surface.draw(frame);
   // Words come last: a canvas asks for its place, and words before it would have the page laid out once more for each.
   for (const chart of charts) tellChart(chart, frame);
@@ -226,7 +236,7 @@ function paint(surface, frame) {
     compare.paint(pen, at, grid);
     hand.paint(pen, at, grid);
     const proof = state.file || shown.stale ? null : shown.proof;
-    if (proof?.points) paintHulls(pen, at, proof, points.list, state.features === "plain");
+    if (proof?.points) paintHulls(pen, at, proof, points.list, straight());
     if (film && !shown.stale) paintSlacks(pen, at, film, grid, shown.beside.loss, frame);
     if (film && !shown.stale) paintFilmPoints(pen, at, frame);
     else for (const side of [0, 1]) {
@@ -239,7 +249,7 @@ function paint(surface, frame) {
       paintUpdate(pen, at, film, frame, window);
       paintCause(pen, at, film, frame);
     }
-    if (proof?.common && state.features === "plain") paintStar(pen, at, proof.common);
+    if (proof?.common && straight()) paintStar(pen, at, proof.common);
     paintHover(pen, at);
   });
 }
@@ -270,8 +280,8 @@ function paintHover(pen, at) {
 async function edited(done) {
   state.preset = null;
   shown.stale = true;
-  element("undo").disabled = !points.past.length;
-  element("redo").disabled = !points.future.length;
+  tellTools();
+  element("point").textContent = pointWords();
   look();
   if (done) {
     save();
@@ -317,6 +327,11 @@ async function begin(where, window = null) {
   player.pause();
   tellChoices();
   save();
+  await show(where);
+}
+
+// Fit anew, and play from the opening.
+async function show(where) {
   await refresh(where);
   if (where === "opening" && shown.film && !calm.matches) player.play();
 }
@@ -324,9 +339,16 @@ async function begin(where, window = null) {
 function tellChoices() {
   form.show(state);
   tour.show();
+  tellTools();
+}
+
+// Which points are shown, and what can be done with them: rows that the server holds cannot be moved.
+function tellTools() {
+  const held = state.file !== null;
   tellPicture(state.preset);
-  element("undo").disabled = !points.past.length;
-  element("redo").disabled = !points.future.length;
+  for (const button of [...document.querySelectorAll(".tool"), element("clear")]) button.disabled = held;
+  element("undo").disabled = held || !points.past.length;
+  element("redo").disabled = held || !points.future.length;
 }
 
 function chosen(change) {
@@ -335,7 +357,7 @@ function chosen(change) {
   form.show(state);
   save();
   player.pause();
-  refresh("opening");
+  show("opening");
 }
 
 // Have the address say what is shown: at once, or soon where that was only just done.
@@ -373,7 +395,7 @@ function showFile({ points: columns, held, names, classes }) {
   surface.forget();
   if (columns) state.features = "standardised";
   else if (!["plain", "standardised"].includes(state.features)) state.features = "plain";
-  element("intro").textContent = `${classes[1]} is drawn as ●, ${classes[0]} as ■.`;
+  element("intro").textContent = `${classes[1]} is drawn as ●, ${classes[0]} as ■. Other columns are chosen below, under “Your own data”.`;
   begin("opening");
 }
 
@@ -452,5 +474,5 @@ async function start() {
 
 // What tests look at.
 const found = () => agreements(shown.film, shown.beside.loss, player.state.frame);
-globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, zoom, saved, stops: Object.keys(STOPS) };
+globalThis.play = { agreements: found, points, state, shown, player, editor, view, link, compare, hand, steps, surface, digits, lossPlot, zoom, saved, stops: Object.keys(STOPS) };
 start();

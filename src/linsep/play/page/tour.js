@@ -79,7 +79,7 @@ export const STOPS = {
   features: {
     title: "A line that is not straight",
     words: "No line can do XOR. But in the features x, y, x², xy, y² a plane can, and seen in x and y it is a curve.",
-    attempt: "Choose “the two coordinates” under Features and see the proof that no line exists; then draw your own spiral.",
+    attempt: "Choose “the coordinates alone” under Features and see the proof that no line exists; then draw your own spiral.",
     state: "preset=xor&features=squares&method=perceptron",
   },
 };
