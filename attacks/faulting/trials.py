@@ -128,7 +128,8 @@ def start(scene: Scene, place: Path, prepare: Callable[[], None] = lambda: None,
 def _started_anew(scene: Scene, place: Path, prepare: Callable[[], None]) -> int:
     number = next(k for k, other in enumerate(SCENES) if other.name == scene.name)
     program = f"from faulting.scenes import SCENES; raise SystemExit(SCENES[{number}].play())"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "TMPDIR": str(place)}
+    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(place)}
     process = subprocess.Popen(
         [sys.executable, "-c", program],
         cwd=place, env=environment, stdout=SPEAKING, stderr=SPEAKING, process_group=0, preexec_fn=prepare,
@@ -294,8 +295,9 @@ def look(stage: Stage, scene: Scene, place: Path, trial: Trial, before: dict[str
         trial.lost.append(f"left behind: {sorted(set(os.listdir(place)) - expected)}")
     said = heard()
     if scene.is_command and ("Traceback" in said or "internal error" in said):
-        last = [line for line in said.splitlines() if line.strip()][-1]
-        trial.lost.append(f"not a line for users: {last[:160]}")
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        first = next(k for k, line in enumerate(lines) if "Traceback" in line or "internal error" in line)
+        trial.lost.append(f"not a line for users: {' | '.join([*lines[first : first + 3], *lines[-3:]])[:600]}")
 
 
 def same(content: bytes, other: bytes) -> bool:
