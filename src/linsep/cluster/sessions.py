@@ -103,10 +103,16 @@ def on_spark(master: str) -> Iterator[Session]:
             numbers = spark.sparkContext.parallelize([(k,) for k in range(count)], count)
             return SparkTables(spark.createDataFrame(numbers, "k int"), OfFiles(read))
 
+        signalled = False
         try:
             yield Session(spark.sparkContext.uiWebUrl, tables)
+        except BaseException as error:
+            signalled = not isinstance(error, Exception)
+            raise
         finally:
-            spark.stop()
+            # A signal cuts a call short whose answer would be taken for that of the next one, and Java ends with us.
+            if not signalled:
+                spark.stop()
 
 
 def _check_answers(master: str) -> None:
