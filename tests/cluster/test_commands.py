@@ -4,9 +4,11 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 from types import SimpleNamespace
 
@@ -196,6 +198,27 @@ def test_a_signal_that_cuts_a_call_of_spark_short_asks_nothing_more_of_it(monkey
     with pytest.raises(KeyError if stopped else type(end)), sessions.on_spark("local[2]"):
         raise end
     assert session.stopped == stopped
+
+
+def test_a_signal_while_spark_starts_does_not_cut_the_start_short():
+    begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def start():
+        begun.set()
+        if may_end.wait(10):
+            ended.set()
+
+    def press():
+        begun.wait(10)
+        signal.raise_signal(signal.SIGINT)
+
+    presses = threading.Thread(target=press)
+    presses.start()
+    with pytest.raises(KeyboardInterrupt):
+        sessions._aside(start)
+    presses.join()
+    may_end.set()
+    assert ended.wait(10)
 
 
 @pytest.mark.parametrize(
