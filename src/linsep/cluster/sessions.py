@@ -12,7 +12,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -124,7 +124,10 @@ def _aside(start: Callable[[], Any]) -> Any:
     """
     pool = ThreadPoolExecutor(1)
     try:
-        return pool.submit(start).result()
+        task = pool.submit(start)
+        while wait([task], timeout=0.1).not_done:  # a signal may land in any thread: this one hears of it as it wakes
+            pass
+        return task.result()
     finally:
         pool.shutdown(wait=False)
 
