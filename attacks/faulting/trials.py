@@ -128,7 +128,8 @@ def start(scene: Scene, place: Path, prepare: Callable[[], None] = lambda: None,
 def _started_anew(scene: Scene, place: Path, prepare: Callable[[], None]) -> int:
     number = next(k for k, other in enumerate(SCENES) if other.name == scene.name)
     program = f"from faulting.scenes import SCENES; raise SystemExit(SCENES[{number}].play())"
-    environment = os.environ | {"PYTHONPATH": str(Path(__file__).parents[1]), "TMPDIR": str(place)}
+    paths = [str(Path(__file__).parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "TMPDIR": str(place)}
     process = subprocess.Popen(
         [sys.executable, "-c", program],
         cwd=place, env=environment, stdout=SPEAKING, stderr=SPEAKING, process_group=0, preexec_fn=prepare,
@@ -280,9 +281,11 @@ def look(stage: Stage, scene: Scene, place: Path, trial: Trial, before: dict[str
         path = place / scene.output
         content = path.read_bytes() if path.exists() else None
         whole = content is not None and same(content, stage.written[scene.name])
+        whole = whole or (trial.fault == "Ctrl-C" and content is not None and _is_best_so_far(path))
         kept = content == b"what was there before\n" if old else content is None
         if not (whole or kept):
-            trial.lost.append(f"{scene.output} is neither the old file nor the new one")
+            sizes = f"{None if content is None else len(content)} bytes, not {len(stage.written[scene.name])}"
+            trial.lost.append(f"{scene.output} is neither the old file nor the new one: {sizes}")
         if trial.code == 0 and not whole and trial.fault not in SIGNALS:
             trial.lost.append(f"it says that all is well, but {scene.output} is not there")
     # A fit in blocks that was cut short leaves what it goes on from.
@@ -294,13 +297,27 @@ def look(stage: Stage, scene: Scene, place: Path, trial: Trial, before: dict[str
         trial.lost.append(f"left behind: {sorted(set(os.listdir(place)) - expected)}")
     said = heard()
     if scene.is_command and ("Traceback" in said or "internal error" in said):
-        last = [line for line in said.splitlines() if line.strip()][-1]
-        trial.lost.append(f"not a line for users: {last[:160]}")
+        lines = [line.strip() for line in said.splitlines() if line.strip()]
+        first = next(k for k, line in enumerate(lines) if "Traceback" in line or "internal error" in line)
+        trial.lost.append(f"not a line for users: {' | '.join([*lines[first : first + 3], *lines[-3:]])[:600]}")
 
 
 def same(content: bytes, other: bytes) -> bool:
     """Say whether two files are the same but for a few digits, such as those of the time that something took."""
     return content == other or (abs(len(content) - len(other)) <= 64 and content[-2:] == other[-2:])
+
+
+def _is_best_so_far(path: Path) -> bool:
+    """Say whether a file is a whole model of a fit that Ctrl-C has ended, which writes the best that it has."""
+    import linsep
+
+    if path.suffix != ".json":
+        return False
+    try:
+        model = linsep.load(path)
+    except ValueError:
+        return False
+    return not model.converged_ and list(model.classes_) == ["no", "yes"]
 
 
 def _again(stage: Stage, scene: Scene, place: Path, trial: Trial) -> None:

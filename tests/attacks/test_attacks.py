@@ -103,7 +103,7 @@ def test_the_harness_notices_a_file_that_is_neither_old_nor_new(tmp_path):
     place = stage.fresh("there")
     assert ended(start(scene, place)) == 0
     look(stage, scene, place, trial, {}, old=False)
-    assert trial.lost == ["out.json is neither the old file nor the new one"]
+    assert trial.lost == ["out.json is neither the old file nor the new one: 4 bytes, not 15"]
 
 
 # --- fuzzing

@@ -90,6 +90,32 @@ def test_a_signal_while_a_class_is_made_is_no_internal_error(monkeypatch, capsys
     assert "internal error" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("moment", ["_prepare_streams", "print_exit"])
+@pytest.mark.parametrize(("raised", "number"), [(KeyboardInterrupt(), 2), (cli._Ended(15), 15)])
+def test_a_signal_before_a_command_listens_or_when_it_is_done_shows_no_traceback(monkeypatch, raised, number, moment):
+    class EndedError(Exception):
+        pass
+
+    def interrupted(*_):
+        raise raised
+
+    def killed(process, signalled):
+        assert (process, signalled) == (os.getpid(), number)
+        raise EndedError
+
+    monkeypatch.setattr(sys, "argv", ["linsep", "--version"])
+    monkeypatch.setattr(cli, "_hear_signals", lambda: None)
+    monkeypatch.setattr(cli, "is_plain", lambda: True)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(os, "kill", killed)
+    if moment == "_prepare_streams":
+        monkeypatch.setattr(cli, moment, interrupted)
+    else:
+        monkeypatch.setattr(sys.stderr, "flush", interrupted)
+    with pytest.raises(EndedError):
+        cli.run()
+
+
 #: A command that is within a pool of threads, or in a loop that does not come back, when a signal comes.
 BUSY = """
 import os, sys, time

@@ -4,16 +4,21 @@ import json
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from command import call, run, spawn
+from linsep import cli
 from linsep.cli.speech import Waiting
+from linsep.cluster import sessions
 from linsep.persistence.reading import read
 from people import people
 
@@ -162,6 +167,58 @@ def test_spark_that_is_not_there_is_told_of_in_time(files):
         assert f"--spark {master}: no master of Spark answers there" in err
     err = run("fit", files / "parts", "--target", "label", "--spark", "bogus", code=2)
     assert "--spark bogus: give spark://host:7077, yarn, k8s://…, or local[*] for this machine" in err
+
+
+class OutOfStep:
+    """A session of Spark whose connection has the answer of a call that was cut short; and its builder."""
+
+    def __init__(self):
+        self.stopped = False
+        self.sparkContext = self  # as Spark spells it
+        self.uiWebUrl = None
+
+    def __getattr__(self, name):
+        if name in ("master", "appName", "config", "getOrCreate"):
+            return lambda *_: self
+        raise AttributeError(name)
+
+    def stop(self):
+        self.stopped = True
+        raise KeyError("p")  # what py4j makes of it
+
+
+@pytest.mark.parametrize(
+    ("end", "stopped"), [(cli._Ended(15), False), (KeyboardInterrupt(), False), (ValueError(), True)]
+)
+def test_a_signal_that_cuts_a_call_of_spark_short_asks_nothing_more_of_it(monkeypatch, end, stopped):
+    sql = pytest.importorskip("pyspark.sql", reason="pip install 'linsep[spark]'")
+    session = OutOfStep()
+    monkeypatch.setattr(sql, "SparkSession", SimpleNamespace(builder=session))
+    monkeypatch.setenv("JAVA_HOME", "somewhere")
+    with pytest.raises(KeyError if stopped else type(end)), sessions.on_spark("local[2]"):
+        raise end
+    assert session.stopped == stopped
+
+
+def test_a_signal_while_spark_starts_does_not_cut_the_start_short():
+    begun, may_end, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def start():
+        begun.set()
+        if may_end.wait(10):
+            ended.set()
+
+    def press():
+        begun.wait(10)
+        signal.raise_signal(signal.SIGINT)
+
+    presses = threading.Thread(target=press)
+    presses.start()
+    with pytest.raises(KeyboardInterrupt):
+        sessions._aside(start)
+    presses.join()
+    may_end.set()
+    assert ended.wait(10)
 
 
 @pytest.mark.parametrize(

@@ -52,10 +52,13 @@ def run() -> None:
         defer("scipy.stats")
         if not any(word.startswith(("--dask", "--spark")) for word in sys.argv):  # both of which need it
             leave_out("pandas")
-    _hear_signals()
-    code = main()
-    with suppress(BrokenPipeError):
-        sys.stderr.flush()
+    try:
+        _hear_signals()
+        code = main()
+        with suppress(BrokenPipeError):
+            sys.stderr.flush()
+    except (KeyboardInterrupt, _Ended) as end:  # before the command began to listen, or when it was done
+        code = _signalled(end)
     if code > SIGNALLED:  # die of it, so that a shell's loop ends too
         signal.signal(code - SIGNALLED, signal.SIG_DFL)
         os.kill(os.getpid(), code - SIGNALLED)
@@ -83,6 +86,11 @@ def _end(number: int, frame: object) -> None:
     raise _Ended(number)
 
 
+def _signalled(end: KeyboardInterrupt | _Ended) -> int:
+    """Return the exit code that stands for the signal that was heard."""
+    return SIGNALLED + (int(end.args[0]) if isinstance(end, _Ended) else signal.SIGINT)
+
+
 def main() -> int:
     """Run the command in ``sys.argv`` and return the exit code."""
     debug, for_programs = "--debug" in sys.argv, "--json" in sys.argv
@@ -102,12 +110,11 @@ def main() -> int:
         note("interrupted")
         return SIGNALLED + signal.SIGINT
     except _Ended as end:
-        return SIGNALLED + int(end.args[0])
+        return _signalled(end)
     except Exception as error:  # noqa: BLE001 (the last resort before a user sees a traceback)
         # A signal that comes while a class is made: Python 3.11 raises a RuntimeError because of it.
         if isinstance(error.__cause__, KeyboardInterrupt | _Ended):
-            asked = error.__cause__.args
-            return SIGNALLED + (int(asked[0]) if isinstance(error.__cause__, _Ended) else signal.SIGINT)
+            return _signalled(error.__cause__)
         if debug:
             traceback.print_exc()
         note(_explain(error))

@@ -12,6 +12,7 @@ import socket
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -94,7 +95,7 @@ def on_spark(master: str) -> Iterator[Session]:
         for name, value in settings.items():
             builder = builder.config(name, value)
         try:
-            spark = builder.getOrCreate()
+            spark = _aside(builder.getOrCreate)
         except Exception as error:  # whatever Java says
             said = (str(error).strip().splitlines() or [type(error).__name__])[-1]
             raise ValueError(f"--spark {master}: no session of Spark starts ({said[:200]})") from error
@@ -103,10 +104,32 @@ def on_spark(master: str) -> Iterator[Session]:
             numbers = spark.sparkContext.parallelize([(k,) for k in range(count)], count)
             return SparkTables(spark.createDataFrame(numbers, "k int"), OfFiles(read))
 
+        signalled = False
         try:
             yield Session(spark.sparkContext.uiWebUrl, tables)
+        except BaseException as error:
+            signalled = not isinstance(error, Exception)
+            raise
         finally:
-            spark.stop()
+            # A signal cuts a call short whose answer would be taken for that of the next one, and Java ends with us.
+            if not signalled:
+                spark.stop()
+
+
+def _aside(start: Callable[[], Any]) -> Any:
+    """Return what another thread starts: a signal that comes meanwhile ends the waiting, and not the start.
+
+    Spark removes the folder in which Java shall say where it listens when it is interrupted there, and a Java that does
+    not find it goes on for ever; one that has started ends with the process that asked for it.
+    """
+    pool = ThreadPoolExecutor(1)
+    try:
+        task = pool.submit(start)
+        while wait([task], timeout=0.1).not_done:  # a signal may land in any thread: this one hears of it as it wakes
+            pass
+        return task.result()
+    finally:
+        pool.shutdown(wait=False)
 
 
 def _check_answers(master: str) -> None:
