@@ -91,7 +91,9 @@ def check(table):
 def marks(table):
     """Return how Markdown sets each column: numbers to the right, one below the other."""
     columns = zip(*table["rows"], strict=True)
-    return ["---:" if all(re.fullmatch(r"[<>]? ?[\d.,e-]+|—", str(cell)) for cell in each) else "---" for each in columns]
+    return [
+        "---:" if all(re.fullmatch(r"[<>]? ?[\d.,e-]+|—", str(cell)) for cell in each) else "---" for each in columns
+    ]
 
 
 def number(cell):
@@ -122,14 +124,18 @@ def level(table, labels):
 
 
 def ratios(table):
-    """Draw bars from 1, where both are level, to each ratio."""
-    labels, shown = labels_of(table), table["values"]
+    """Draw bars from 1, where both are level, to each ratio; rows without one are left out."""
+    shown = table["values"]
+    table = table | {
+        "rows": [row for row in table["rows"] if number(row[table["columns"].index(shown[0])]) is not None]
+    }
+    labels = labels_of(table)
     figure, axes = level(table, labels)
     axes.set_xscale("log")
     height = 0.8 / len(shown)
     for k, name in enumerate(shown):
         places = [place - 0.4 + height * (k + 0.5) for place in range(len(labels))]
-        lengths = [(value or 1.0) - 1.0 for value in values_of(table, name)]
+        lengths = [value - 1.0 for value in values_of(table, name)]
         axes.barh(
             places,
             lengths,
@@ -148,7 +154,7 @@ def ratios(table):
 
 
 def plain(axis):
-    """Write numbers of a logarithmic axis as they are, at 1, 2, 5, 10, …"""
+    """Write numbers of a logarithmic axis as they are, at 1, 2, 5, 10 and so on."""
     axis.set_major_locator(LogLocator(10, [1, 2, 5]))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
     axis.set_minor_formatter(NullFormatter())

@@ -1,6 +1,7 @@
 """Formulas as MathML, which browsers set themselves: no script, no font and no network is needed to read them."""
 
-from html import escape
+import re
+from html import escape, unescape
 from xml.etree import ElementTree
 
 from docutils import nodes
@@ -26,8 +27,9 @@ def markup(node, **how):
 
 
 def as_set(text):
-    """Return MathML in which bars are as tall as each other, and the index of a letter with an accent stands beside it."""
-    formula = ElementTree.fromstring(text)
+    """Return MathML with bars of one height, and the index of a letter with an accent beside it, not below."""
+    named = r"&(?!(?:lt|gt|amp|quot|apos);)\w+;"  # HTML's names of signs, which XML does not know
+    formula = ElementTree.fromstring(re.sub(named, lambda found: unescape(found[0]), text))
     for bar in formula.iter(f"{{{MATHML}}}mo"):
         if bar.text == "‖":
             bar.set("stretchy", "false")
