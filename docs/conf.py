@@ -33,6 +33,7 @@ extensions = [
 exclude_patterns = ["_build", "gallery/README.md", "**/sg_execution_times*", "sg_execution_times*"]
 default_role = "obj"  # `name` in a docstring links to what has a page
 nitpicky = False
+smartquotes = False  # `--C` and 'data/*.parquet' are for typing
 add_module_names = False
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 100

@@ -9,7 +9,7 @@ import matplotlib
 from docutils import nodes
 from docutils.statemachine import StringList
 from matplotlib import pyplot
-from matplotlib.ticker import ScalarFormatter
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from sphinx.util.docutils import SphinxDirective
 
 from linsep.palette import LIGHT, MARKERS
@@ -47,7 +47,7 @@ class Benchmarks(SphinxDirective):
         section += nodes.paragraph(text=f"{table['machine']}, {table['date']}.")
         if "picture" in table:
             section += self.picture(table, name)
-        lines = [table["columns"], ["---"] * len(table["columns"]), *table["rows"]]
+        lines = [table["columns"], marks(table), *table["rows"]]
         self.parse("\n".join(f"| {' | '.join(map(str, line))} |" for line in lines), section)
         self.parse(table.get("said", ""), section)
         return section
@@ -88,6 +88,14 @@ def check(table):
         raise ValueError(f"benchmarks: a row of {table['title']} has not {len(table['columns'])} entries")
 
 
+def marks(table):
+    """Return how Markdown sets each column: numbers to the right, one below the other."""
+    columns = zip(*table["rows"], strict=True)
+    return [
+        "---:" if all(re.fullmatch(r"[<>]? ?[\d.,e-]+|—", str(cell)) for cell in each) else "---" for each in columns
+    ]
+
+
 def number(cell):
     """Return the number that a cell begins with, None where there is none."""
     found = re.search(r"\d[\d,]*(\.\d+)?(e-?\d+)?|\.\d+", str(cell))
@@ -116,14 +124,18 @@ def level(table, labels):
 
 
 def ratios(table):
-    """Draw bars from 1, where both are level, to each ratio."""
-    labels, shown = labels_of(table), table["values"]
+    """Draw bars from 1, where both are level, to each ratio; rows without one are left out."""
+    shown = table["values"]
+    table = table | {
+        "rows": [row for row in table["rows"] if number(row[table["columns"].index(shown[0])]) is not None]
+    }
+    labels = labels_of(table)
     figure, axes = level(table, labels)
     axes.set_xscale("log")
     height = 0.8 / len(shown)
     for k, name in enumerate(shown):
         places = [place - 0.4 + height * (k + 0.5) for place in range(len(labels))]
-        lengths = [(value or 1.0) - 1.0 for value in values_of(table, name)]
+        lengths = [value - 1.0 for value in values_of(table, name)]
         axes.barh(
             places,
             lengths,
@@ -135,8 +147,32 @@ def ratios(table):
             edgecolor="white",
         )
     axes.axvline(1.0, color="black", linewidth=1)
-    axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.legend(loc="best", frameon=False)
+    plain(axes.xaxis)
+    if len(shown) > 1:
+        axes.legend(loc="best", frameon=False)
+    return figure
+
+
+def plain(axis):
+    """Write numbers of a logarithmic axis as they are, at 1, 2, 5, 10 and so on."""
+    axis.set_major_locator(LogLocator(10, [1, 2, 5]))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.12g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def counts(table):
+    """Draw counts that add up, each as long as it is, with what they are counts of beside the last."""
+    labels, shown = labels_of(table), table["values"]
+    figure, axes = level(table, labels)
+    left = [0.0] * len(labels)
+    for k, name in enumerate(shown):
+        column = values_of(table, name)
+        how = dict(color=LIGHT.series[k], hatch=["", "///", "xxx"][k], edgecolor="white")
+        axes.barh(range(len(labels)), column, 0.7, left=left, label=name, **how)
+        left = [a + b for a, b in zip(left, column, strict=True)]
+    for place, whole in enumerate(left):
+        axes.annotate(f"{whole:,.0f}", (whole, place), (4, 0), textcoords="offset points", va="center")
+    axes.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=len(shown), frameon=False)
     return figure
 
 
@@ -175,12 +211,14 @@ def growth(table):
         line = axes.loglog(x, y, MARKERS[k] + "-", color=LIGHT.series[k], label=label)[0]
         axes.loglog(x, [y[0] * each / x[0] for each in x], ":", color=line.get_color(), linewidth=1)
     axes.set(xlabel=across, ylabel=table["axis"])
+    plain(axes.xaxis)
+    plain(axes.yaxis)
     axes.spines[["top", "right"]].set_visible(False)
     axes.legend(frameon=False)
     return figure
 
 
-DRAWN = {"ratios": ratios, "shares": shares, "growth": growth}
+DRAWN = {"ratios": ratios, "counts": counts, "shares": shares, "growth": growth}
 
 
 def setup(app):

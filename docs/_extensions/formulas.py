@@ -1,6 +1,8 @@
 """Formulas as MathML, which browsers set themselves: no script, no font and no network is needed to read them."""
 
-from html import escape
+import re
+from html import escape, unescape
+from xml.etree import ElementTree
 
 from docutils import nodes
 from docutils.utils.math import MathError
@@ -9,14 +11,35 @@ from sphinx.util import logging
 
 logger = logging.getLogger(__name__)
 
+MATHML = "http://www.w3.org/1998/Math/MathML"
+ElementTree.register_namespace("", MATHML)
+#: What stands on top of a letter and leaves its index beside it.
+ACCENTS = {"~", "^", "¯", "ˆ", "˜"}
+
 
 def markup(node, **how):
     """Return a formula's markup; one that cannot be read is a warning, and left as it is written."""
     try:
-        return tex2mathml(node.astext(), **how)
+        return as_set(tex2mathml(node.astext(), **how))
     except MathError as error:
         logger.warning("a formula cannot be read: %s in %s", error, node.astext(), location=node)
         return f"<code>{escape(node.astext())}</code>"
+
+
+def as_set(text):
+    """Return MathML with bars of one height, and the index of a letter with an accent beside it, not below."""
+    named = r"&(?!(?:lt|gt|amp|quot|apos);)\w+;"  # HTML's names of signs, which XML does not know
+    formula = ElementTree.fromstring(re.sub(named, lambda found: unescape(found[0]), text))
+    for bar in formula.iter(f"{{{MATHML}}}mo"):
+        if bar.text == "‖":
+            bar.set("stretchy", "false")
+    for element in formula.iter(f"{{{MATHML}}}munderover"):
+        letter, index, accent = element
+        if accent.text in ACCENTS:
+            element[:] = [ElementTree.Element(f"{{{MATHML}}}mover"), index]
+            element[0].extend([letter, accent])
+            element.tag = f"{{{MATHML}}}msub"
+    return ElementTree.tostring(formula, encoding="unicode")
 
 
 def inline(translator, node):

@@ -140,3 +140,13 @@ def test_classes_that_a_plane_tells_but_for_rows_on_it_are_named_together():
     X[:5], X[:, 0] = 0.0, np.where(y < 3, 0.0, X[:, 0])
     kinds = [one.kind for one in diagnose(X, y)]
     assert kinds.count("quasi-separable") == 1
+
+
+def test_each_finding_says_what_to_do():
+    near = planted(d=lambda t, y: t["a"] - t["b"] + 1e-9 * t["c"])
+    assert [one.message.rpartition("; ")[2] for one in near if one.kind == "nearly redundant"] == ["leave one out"]
+    off = planted(d=lambda t, y: 5e6 + t["d"])
+    assert [one.message.rpartition("; ")[2] for one in off if one.kind == "nearly redundant"] == ["subtract its mean"]
+    X, y = noise()
+    (twice,) = diagnose(np.vstack([X, X[:9]]), [*y, *np.where(y[:9] == "no", "yes", "no")])
+    assert (twice.kind, "correct the labels" in twice.message) == ("contradiction", True)

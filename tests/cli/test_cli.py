@@ -101,6 +101,14 @@ def test_doctor_names_a_constant_column_of_a_file_and_who_centres_one_that_is_fa
 
 
 @pytest.mark.slow
+def test_doctor_does_not_complain_that_days_are_counted_from_1970(tmp_path):
+    rows = [f"{k % 7},2025-01-{1 + k % 28:02d},{'yes' if k % 3 else 'no'}" for k in range(90)]
+    (tmp_path / "data.csv").write_text("\n".join(["a,day,label", *rows, ""]))
+    done = run("doctor", str(tmp_path / "data.csv"), "-t", "label", "--json")
+    assert "far off" not in {one["kind"] for one in json.loads(done.stdout)["findings"]}
+
+
+@pytest.mark.slow
 def test_doctor_diagnoses_a_file_by_name(tmp_path):
     rows = np.random.default_rng(0).standard_normal((60, 2))
     lines = [f"{a:.6g},{1e6 * b:.6g},7,{2 * a:.6g},{'yes' if a + b > 0 else 'no'}" for a, b in rows]

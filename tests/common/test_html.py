@@ -70,6 +70,11 @@ def model():
         (lambda model: linsep.compare(X[:100], LABELS[:100], losses=["hinge", "logistic"]), "hinge"),
         (lambda model: evaluate(model, X, LABELS), "always saying <b>benign</b>"),
         (lambda model: linsep.diagnose(X, LABELS), "from malignant & more"),
+        (lambda model: linsep.HardMarginSVC().fit(X, LABELS).certificate_, "no plane has one above"),
+        (lambda model: linsep.estimates(X[:, :3], LABELS), "Overlap"),
+        (lambda model: linsep.leave_one_out(model, X, LABELS), "mistakes in 569 rows"),
+        (lambda model: linsep.stability_selection(X[:, :5], CODES, pairs=2), "of 4 halves"),
+        (lambda model: linsep.regularization_path(X[:, :5], CODES, tol=0.1), "RegularizationPath of"),
     ],
 )
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

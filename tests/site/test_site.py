@@ -110,6 +110,12 @@ def test_every_public_name_and_every_command_has_its_place(pages, site):
     assert commands <= pages[(site / "reference" / "commands.html").resolve()].anchors
 
 
+def test_what_is_to_be_typed_keeps_its_hyphens_and_quotes(site):
+    said = (site / "reference" / "commands.html").read_text("utf-8")
+    assert "--C auto" in said
+    assert not any(sign in said for sign in "–‘’“”")
+
+
 def test_every_example_is_drawn_and_can_be_downloaded(site, pages):
     for script in (ROOT / "examples").glob("*.py"):
         page = pages[(site / "gallery" / f"{script.stem}.html").resolve()]

@@ -273,7 +273,8 @@ class _Columns:
             )
             yield Suspect("redundant", message, tuple(sorted(made_of)))
         for near in found.nearly[:NAMED]:
-            message = f"{near.in_words(self.names)}; their weights mean little apart, and fits take longer"
+            remedy = "subtract its mean" if d in near.others else "leave one out"
+            message = f"{near.in_words(self.names)}; their weights mean little apart, and fits take longer; {remedy}"
             yield Suspect(
                 "nearly redundant", message, tuple(self.names[i] for i in (near.column, *near.others) if i < d)
             )

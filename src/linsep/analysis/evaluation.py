@@ -225,7 +225,9 @@ def codes_of(labels: NDArray[Any], classes: NDArray[Any]) -> IntArray:
     if (codes < 0).any():
         strange = labels[codes < 0][:1].tolist()[0]
         known = listed(classes, 10)
-        raise ValueError(f"the label {strange!r} occurs, which the model does not know; it knows {known}")
+        raise ValueError(
+            f"the label {strange!r} occurs, which the model does not know; it knows {known}: leave such rows out"
+        )
     return codes
 
 

@@ -29,6 +29,7 @@ from scipy import linalg
 from sklearn.utils.validation import check_is_fitted
 
 from .._common.checks import check_count
+from .._common.html import card
 from .._common.types import BoolArray, FloatArray
 from .._common.words import many
 from .._core import Rows
@@ -50,7 +51,7 @@ SHARP = 1e-10
 FACTORED = 2000
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LeaveOneOut:
     """What is known of each row by a fit on all the others; what `leave_one_out` returns.
 
@@ -114,6 +115,11 @@ class LeaveOneOut:
         said = f"leave-one-out: {many(self.mistakes, 'mistake')} in {rows} ({100 * self.error:.2f} %)"
         lines = [f"{said}; {self.training:,} on the rows of the fit", f"proven: {self.proven}"]
         return "\n".join([*lines, *map(str, self.bounds)])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return card(*str(self).splitlines())
 
 
 def leave_one_out(

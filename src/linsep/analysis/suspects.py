@@ -313,7 +313,8 @@ def _contradictions(
     if truly.any():
         message = (
             f"{truly.sum():,} rows are equal to one with another label "
-            f"({_named(_a_pair(rows, in_file, codes, truly), numbers)}): no classifier is right on all of them"
+            f"({_named(_a_pair(rows, in_file, codes, truly), numbers)}): no classifier is right on all of them; "
+            "correct the labels, or add a column that tells such rows apart"
         )
         yield Suspect("contradiction", message)
     if not truly.all():

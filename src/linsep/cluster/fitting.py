@@ -58,7 +58,9 @@ def as_part(k: int, X: Any, y: Any, weight: Any = None) -> Part:
         if labels.shape != rows.shape[:1]:
             raise ValueError(f"X has {rows.shape[0]} rows and y has shape {labels.shape}: give each row its label")
         if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise ValueError(f"the label of its row {int(np.argmin(np.isfinite(labels)))} is missing")
+            raise ValueError(
+                f"the label of its row {int(np.argmin(np.isfinite(labels)))} is missing; leave such rows out"
+            )
         if len(labels):
             check_classification_targets(labels)
         own, codes = coded(labels)
@@ -78,9 +80,10 @@ def _weights(weight: Any, n: int) -> Any:
         return None
     s = np.asarray(weight, dtype=np.float64).reshape(-1).copy()
     if s.shape != (n,):
-        raise ValueError(f"sample_weight has {len(s)} numbers for {n} rows")
-    if not (np.isfinite(s).all() and (s >= 0).all()):
-        raise ValueError("sample_weight must be finite, zero or more")
+        raise ValueError(f"sample_weight has {len(s)} numbers for {n} rows: give each row its weight")
+    if not (usable := np.isfinite(s) & (s >= 0)).all():
+        row = int(np.argmin(usable))
+        raise ValueError(f"sample_weight must be finite, zero or more; that of its row {row} is {s[row]:g}")
     return s
 
 

@@ -85,7 +85,9 @@ def _parse(stream: BinaryIO) -> NDArray[Any]:
     if len(content) != needed:
         found = f"only {len(content):,}" if len(content) < needed else "more"
         sizes = " × ".join(f"{size:,}" for size in shape)
-        raise ValueError(f"the header promises {sizes} numbers, {needed:,} bytes, but {found} follow")
+        raise ValueError(
+            f"the header promises {sizes} numbers, {needed:,} bytes, but {found} follow; fetch the file again"
+        )
     return np.frombuffer(content, dtype).reshape(shape).astype(dtype.newbyteorder("="), copy=False)
 
 
@@ -156,7 +158,11 @@ def load_mnist(folder: str | Path, part: str = "train") -> tuple[NDArray[np.uint
     images, labels = read_idx(image_file), read_idx(label_file)
     for path, array, d in ((image_file, images, 3), (label_file, labels, 1)):
         if array.ndim != d or array.dtype != np.uint8:
-            raise ValueError(f"{path}: holds {array.dtype} numbers in {array.ndim} dimensions, not uint8 in {d}")
+            raise ValueError(
+                f"{path}: holds {array.dtype} numbers in {array.ndim} dimensions, not uint8 in {d}; is it MNIST's own?"
+            )
     if len(images) != len(labels):
-        raise ValueError(f"{image_file} has {len(images):,} images, but {label_file} has {len(labels):,} labels")
+        raise ValueError(
+            f"{image_file} has {len(images):,} images, but {label_file} has {len(labels):,} labels; fetch both again"
+        )
     return images, labels

@@ -184,7 +184,9 @@ class Workers:
             ):  # it had ended while nobody asked it anything: the next one has just said that it lives
                 with suppress(EOFError):
                     return await self._asked(await self._next(), turn, name, arguments)
-            raise RefusedError("The process that computed this has ended unexpectedly.") from None
+            raise RefusedError(
+                "The process that computed this has ended unexpectedly; ask again, of fewer points."
+            ) from None
 
     async def _asked(self, worker: Worker, turn: Turn, name: str, arguments: tuple[Any, ...]) -> Any:
         work, over = self._kept(worker.ask(name, *arguments)), self._kept(turn.given_up())

@@ -27,6 +27,7 @@ from sklearn.utils import check_random_state
 
 from .._common.checks import check_count
 from .._common.frames import frame_of
+from .._common.html import card
 from .._common.types import FloatArray, IntArray
 from .._common.words import many, phrase, shown
 from ..estimators import LogisticRegression
@@ -41,7 +42,7 @@ STEP, FARTHEST = 1.25, 1e5
 TOL = 1e-3
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StabilitySelection:
     """How often each feature was chosen; what `stability_selection` returns.
 
@@ -103,6 +104,11 @@ class StabilitySelection:
             "expected among them, of features that a half chooses with a chance of at most "
             f"{self.q}/{len(self.names)}: ≤ {self.bound():.3g}"
         )
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return card(*str(self).splitlines())
 
 
 def stability_selection(

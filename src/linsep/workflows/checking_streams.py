@@ -100,7 +100,7 @@ def verify_in_parts(
             rows = writer.finish(width) if writer.counts.size else None
             writer.close()
         if rows is None:
-            raise DataError(f"{data}: no rows with a label")
+            raise DataError(f"{data}: no row has a label, and so there is nothing to verify")
         check_labels(encoding, classes.tolist(), blocks.lacking)
         split = split_of(found)
         fitted = ~split.test if split is not None and split.rows == rows.n else np.ones(rows.n, dtype=bool)
@@ -146,7 +146,7 @@ class _Blocks:
             if isinstance(part, Matrix):
                 assert isinstance(encoding, MatrixEncoding)
                 if part.y is None:
-                    raise DataError(f"{part.name}: no labels in it")
+                    raise DataError(f"{part.name}: no labels in it; give the file that the model was fitted on")
                 yield encoding.transform(part.X, part.name), part.y, None
             else:
                 yield from self._of_table(part)

@@ -20,7 +20,18 @@ def diagnosis(examples: Examples, time_limit: float) -> Diagnosis:
     known = None if examples.frame is None or isinstance(encoding, MatrixEncoding) else examples.file_rows
     told: dict[str, Any] = dict(feature_names=encoding.names, sources=encoding.origins, file_rows=known)
     found = diagnose(examples.own_numbers(), examples.y, **told, numbers=examples.numbers, time_limit=time_limit)
-    return replace(found, findings=[*_constant(encoding), *found.findings])
+    return replace(
+        found, findings=[*_constant(encoding), *(one for one in found if not _is_a_dates_own(one, encoding))]
+    )
+
+
+def _is_a_dates_own(found: Suspect, encoding: Encoding) -> bool:
+    """Whether it is that days are counted from 1970: every date is far off, and every fit of a table centres it."""
+    if isinstance(encoding, MatrixEncoding) or found.kind != "far off":
+        return False
+    dates = {column.name for column in encoding.columns if column.kind == "date"}
+    origins = dict(zip(encoding.names, encoding.origins, strict=True))
+    return all(origins[name] in dates for name in found.columns)
 
 
 def _constant(encoding: Encoding) -> Iterator[Suspect]:

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from .._common.types import FloatArray
-from .._common.words import many
+from .._common.words import listed, many
 from ..analysis.importance import ImportanceSums
 from ..certificates.data_hash import PartHash, RowsHash, joined
 from ..certificates.outcome import Verification
@@ -122,7 +122,8 @@ class Reader:
         assert isinstance(data, Table)
         missing = {self.target, *self.weighing.columns.values()} - {OUTCOME} - set(data.frame.column_names)
         if missing:
-            raise DataError(f"{name} has no column {min(missing)!r}")
+            has = listed(data.frame.column_names, 10)
+            raise DataError(f"{name}: no column {min(missing)!r}, which other files have; it has {has}")
         known = data.frame if self.weighing.is_grouped else with_label(data.frame, self.target)
         frame, weight, rows = self.weighing.taken(known, name)
         y = labels(frame[self.target], self.target, name)

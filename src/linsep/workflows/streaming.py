@@ -191,7 +191,10 @@ class _Fit:
         room = classes * 8 * (scratch.d + 1) ** 2 * 3
         if room > self.budget.free // 2:
             enough = self.budget.limit_for(2 * room) / 1e6
-            raise DataError(f"{classes} classes and {scratch.d:,} features take --max-memory {enough:,.0f}MB")
+            raise DataError(
+                f"{classes} classes and {scratch.d:,} features take --max-memory {enough:,.0f}MB; "
+                "give that, or use fewer columns"
+            )
 
     def _check_room_to_measure(self, held: Scratch) -> None:
         """Raise where what is kept of each test row takes too much memory: intervals need all scores at once."""

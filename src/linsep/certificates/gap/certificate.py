@@ -140,7 +140,7 @@ class Certificate:
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return _shown(self)
+        return shown(self)
 
     @property
     def who(self) -> str:
@@ -325,10 +325,10 @@ class Certificates(Sequence[Certificate]):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return _shown(self)
+        return shown(self)
 
 
-def _shown(certificate: Certificate | Certificates) -> str:
-    """Return what a notebook shows of it."""
+def shown(certificate: Any) -> str:
+    """Return what a notebook shows of a certificate, or of several together."""
     title, tone = ("Proven", "good") if certificate.proven else ("Not proven to tol", "bad")
     return card(title, str(certificate), "Nobody has to believe it: .verify(X, y) checks it on the data.", tone=tone)

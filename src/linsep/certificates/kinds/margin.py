@@ -15,7 +15,7 @@ from ..._common.types import FloatArray, IntArray
 from ...arithmetic.exact import Check, Clock, margin_bounds, plane_margin
 from ...separation._input import counted_rows, matrix_of
 from ..case import EXACT, ROUNDED, Case, exactly
-from ..gap.certificate import Certificates
+from ..gap.certificate import Certificates, shown
 from ..outcome import ClaimError, Verification, within
 from ..proof import PlaneByPlane
 from ..training_data import TrainingData
@@ -105,6 +105,9 @@ class MarginCertificate:
     def __str__(self) -> str:
         kept = f"The margin is {self.low:.10g}; no plane has one above {self.high:.10g}"
         return f"{kept}: {within(self.relative_gap, self.proven, self.tol)}"
+
+    def _repr_html_(self) -> str:
+        return shown(self)
 
     def verify(
         self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None, *, time_limit: float | None = None
