@@ -40,9 +40,6 @@ class Tuning:
     #: Of problems with little work in a step less is left to gain, down to this share of the objective: the goal falls
     #: from `tol` with this power of the work's share in `little`.
     furthest: float = 1e-13
-    #: Where a step gains less than this share of what is asked for and nothing is proven, some examples' losses may
-    #: vanish on the way to infinity: a bound from the others is tried, once.
-    vanishing: float = 1e-2
     little: float = 2e7
     power: float = 4.0
 
@@ -118,20 +115,16 @@ class _Landscape:
         best = first = self.look(start, 0)
         if any(near.left < TUNED.lost for near in best.look.redundancy.nearly):
             return first
-        tried = False
         while best.steps < TUNED.steps and best.look.step is not None and best.look.gap > goal * best.primal.low:
-            little = best.look.decrement <= TUNED.vanishing * tol * best.primal.low
-            if little and not tried and not best.look.gap < np.inf:
-                tried = True
-                if (found := self.on_fewer(best, tol)) is not None:
-                    return found
             new = self.step(best, best.look.step)
             if new is None:
                 break
             best = new
         found = self.shortest(best)
         best = found if found.look.gap <= max(tol * found.primal.low, best.look.gap) else best
-        return best if best.look.gap <= tol * best.primal.low else first
+        if best.look.gap <= tol * best.primal.low:
+            return best
+        return self.on_fewer(best, tol) or first
 
     def shortest(self, best: _Reached) -> _Reached:
         """Return the point of least norm among those that predict the same."""
@@ -140,12 +133,16 @@ class _Landscape:
         return self.look(np.apply_along_axis(redundancy.least_norm, 0, best.point), best.steps)
 
     def on_fewer(self, best: _Reached, tol: float) -> _Reached | None:
-        """Return where some examples alone prove the gap, because the others' losses vanish; None if they do not."""
-        found = self.shortest(best)
-        fewer = bound_on_fewer(self.problem, *self.split(found.point))
-        if fewer is None or relative_gap(found.primal, fewer) > tol:
+        """Return where some examples alone prove the gap, because the others' losses vanish; None if they do not.
+
+        Examples in memory were looked at before: where no optimum is attained there, nobody comes here.
+        """
+        if self.problem.examples.resident is not None:
             return None
-        return replace(found, fewer=fewer)
+        fewer = bound_on_fewer(self.problem, *self.split(best.point))
+        if fewer is None or relative_gap(best.primal, fewer) > tol:
+            return None
+        return replace(best, fewer=fewer)
 
 
 def can_be_proven(problem: Objective) -> bool:
