@@ -12,11 +12,13 @@ from sklearn.base import clone
 
 from here import fit_here
 from linsep import LeastSquaresClassifier, LinearClassifier, LinearSVC, LogisticRegression, verify
+from linsep._core import Rows
 from linsep.arithmetic.enclosure import Interval
 from linsep.cluster import plain
 from linsep.cluster.checkpoint import Checkpoint, _record
 from linsep.cluster.fitting import PartitionError
 from linsep.cluster.tree import added, merged, root
+from linsep.objective import examples
 from linsep.objective.examples import Pieces, Several
 
 MODELS = {
@@ -89,6 +91,32 @@ def test_bits_depend_on_the_partitions_alone(rows, name):
         assert np.array_equal(one.coef_, fits[0].coef_)
         assert np.array_equal(one.intercept_, fits[0].intercept_)
         assert one.dual_gap_ == fits[0].dual_gap_
+
+
+@pytest.mark.parametrize("name", ["logistic", "hinge", "l1"])
+def test_tasks_that_go_through_a_partition_piece_by_piece_find_the_same(rows, name, monkeypatch):
+    X, y, weight = rows
+    monkeypatch.setattr(examples, "AT_ONCE", 700 * X.shape[1])  # none of which divides a partition
+    alone = fresh(name).fit(X, y > 0, weight)
+    found = fit_here(fresh(name), X, y > 0, [900, 2000, 2100], weight)
+    same_answer(found, alone)
+    assert verify(found, X, y > 0, weight)
+    lost = fit_here(fresh(name), X, y > 0, [900, 2000, 2100], weight, workers=2, dies_after=6)
+    assert np.array_equal(found.coef_, lost.coef_)
+    assert found.dual_gap_ == lost.dual_gap_
+
+
+def test_pieces_of_a_block_are_the_block(rows, monkeypatch):
+    X, _, weight = rows
+    monkeypatch.setattr(examples, "AT_ONCE", 700 * X.shape[1])
+    block = examples.Block(50, Rows(X), np.arange(len(X)), weight)
+    pieces = list(block.pieces())
+    assert [one.first for one in pieces] == list(range(50, 50 + len(X), 700))
+    assert np.array_equal(np.vstack([one.rows.X for one in pieces]), X)
+    assert np.array_equal(np.concatenate([one.codes for one in pieces]), block.codes)
+    assert np.array_equal(np.concatenate([one.weight for one in pieces]), weight)
+    sparse_block = examples.Block(0, Rows(sparse.csr_array(X)), block.codes, weight)
+    assert list(sparse_block.pieces()) == [sparse_block]
 
 
 @pytest.mark.parametrize("round_", [5, 8, 12])
@@ -313,6 +341,12 @@ def test_partitions_that_cannot_be_learned_from_are_named(rows):
     bad = X.copy()
     bad[4500, 2] = np.nan
     with pytest.raises(PartitionError, match="partition 2: Input X contains NaN"):
+        fit_here(fresh("hinge"), bad, y, [3000, 4000])
+    bad[4500, 2] = np.inf
+    with pytest.raises(PartitionError, match="partition 2: Input X contains infinity"):
+        fit_here(fresh("hinge"), bad, y, [3000, 4000])
+    bad[4500, 2] = 1e200
+    with pytest.raises(PartitionError, match="partition 2: it has values whose squares overflow"):
         fit_here(fresh("hinge"), bad, y, [3000, 4000])
     with pytest.raises(ValueError, match="one class only"):
         fit_here(fresh("hinge"), X, np.ones(6000), [3000, 4000])
