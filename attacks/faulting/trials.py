@@ -122,6 +122,7 @@ def start(scene: Scene, place: Path, prepare: Callable[[], None] = lambda: None,
     except BaseException:  # noqa: BLE001  the parent's code must not run on in the child
         with contextlib.suppress(BaseException):
             traceback.print_exc()
+            sys.stderr.flush()
     finally:
         os._exit(code)
 
