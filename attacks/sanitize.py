@@ -3,7 +3,7 @@
     python attacks/sanitize.py [tests/core tests/test_hostile_arrays.py]    # arguments of pytest
 
 The first run compiles the kernels with both sanitizers into `build/sanitized`, which takes minutes: those for any
-processor and those for AVX2, both of which the tests call.
+processor and those for AVX2. Tests call those that the processor suits; `LINSEP_KERNELS=baseline` has those for any.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ def main() -> int:
     look_there()
     import pytest
 
+    from linsep._core.loading import kernels_in_use
+
+    print(f"kernels: {kernels_in_use()}")
     os.chdir(ROOT)
     chosen = sys.argv[1:] or ["tests/core", "tests/test_hostile_arrays.py"]
     # In this process, whose import is the right one; tests of memory and of other processes measure the sanitizer.

@@ -28,6 +28,7 @@ from .scenes import SCENES, Scene, write_table
 
 SIGNALS = {"kill -9": signal.SIGKILL, "SIGTERM": signal.SIGTERM, "Ctrl-C": signal.SIGINT}
 FAULTS = (*SIGNALS, *SIGNALS, "disk full", "file limit", "read-only folder", "out of memory", "two writers")
+NO_ROOM = ("disk full", "file limit")
 PATIENCE = 120.0  # seconds, after which something hangs; the machine may be busy with other things
 NOBODY = 65534
 #: What a scene says goes through a pipe that takes all of it: a limit on files and a full disk do not silence it.
@@ -121,6 +122,7 @@ def start(scene: Scene, place: Path, prepare: Callable[[], None] = lambda: None,
     except BaseException:  # noqa: BLE001  the parent's code must not run on in the child
         with contextlib.suppress(BaseException):
             traceback.print_exc()
+            sys.stderr.flush()
     finally:
         os._exit(code)
 
@@ -288,8 +290,10 @@ def look(stage: Stage, scene: Scene, place: Path, trial: Trial, before: dict[str
             trial.lost.append(f"{scene.output} is neither the old file nor the new one: {sizes}")
         if trial.code == 0 and not whole and trial.fault not in SIGNALS:
             trial.lost.append(f"it says that all is well, but {scene.output} is not there")
-    # A fit in blocks that was cut short leaves what it goes on from.
-    expected = {*before, scene.output, "scores.txt", *([f"{scene.output}.partial"] if trial.fault in SIGNALS else [])}
+    # A fit in blocks that was cut short, or found no more room on the disk, leaves what it goes on from.
+    partial = place / f"{scene.output}.partial"
+    goes_on = trial.fault in SIGNALS or (trial.fault in NO_ROOM and (partial / "prepared.json").exists())
+    expected = {*before, scene.output, "scores.txt", *([partial.name] if goes_on else [])}
     trial.left = len(set(os.listdir(place)) - expected)
     # A program in Python that does not listen to SIGTERM dies of it as of kill -9; commands listen.
     unheard = trial.fault == "kill -9" or (trial.fault == "SIGTERM" and not scene.is_command)

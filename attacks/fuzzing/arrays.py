@@ -110,7 +110,7 @@ def call(case: tuple[Any, np.ndarray, Any, int]) -> None:
         warnings.simplefilter("ignore")
         try:
             if which < len(kinds):
-                model = kinds[which]().fit(X, y, s)
+                model = kinds[which]().fit(X, y, sample_weight=s)
                 model.decision_function(X)
                 model.predict(X)
             elif which == 6:

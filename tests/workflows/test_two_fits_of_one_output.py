@@ -2,6 +2,7 @@
 
 import os
 import signal
+from contextlib import contextmanager
 
 import pytest
 
@@ -57,6 +58,32 @@ def test_a_fit_that_died_is_gone_on_with(tmp_path):
     assert again.prepared == {"rows": 3}
     again.remove()
     assert not again.folder.exists()
+
+
+@contextmanager
+def no_room():
+    """No file may have any content."""
+    resource = pytest.importorskip("resource", reason="limits of a process as POSIX has them")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_fit_that_has_no_room_for_its_lock_leaves_nothing_behind_and_loses_nothing(tmp_path):
+    with pytest.raises(DataError, match=r"m\.json\.partial: a file may not grow that large here"), no_room():
+        begun(tmp_path)
+    assert not list(tmp_path.iterdir())
+    first = begun(tmp_path)
+    first.prepare({"rows": 3})
+    first.release()
+    with pytest.raises(DataError, match="a file may not grow"), no_room():
+        begun(tmp_path)
+    again = begun(tmp_path)
+    assert again.prepared == {"rows": 3}
+    again.remove()
 
 
 def test_what_is_removed_or_released_is_free(tmp_path):

@@ -111,10 +111,22 @@ class Unfinished:
                 file.close()
                 raise DataError(f"{self.folder}: {who} is fitting there; wait until it ends, or write elsewhere: -o")
             if (self.folder / LOCK).exists() and os.path.samestat(os.fstat(file.fileno()), os.stat(self.folder / LOCK)):
-                file.truncate(0)
-                print(f"process {os.getpid()} of {platform.node() or 'this machine'}", file=file, flush=True)
+                self._sign(file)
                 return file
             file.close()  # of a folder that its fit has deleted meanwhile
+
+    def _sign(self, file: Any) -> None:
+        """Write into the lock who has it; where there is no room even for that, leave the folder as it was."""
+        try:
+            with disk_errors(self.folder):
+                os.ftruncate(file.fileno(), 0)
+                os.write(file.fileno(), f"process {os.getpid()} of {platform.node() or 'this machine'}\n".encode())
+        except BaseException:
+            if os.listdir(self.folder) == [LOCK]:
+                (self.folder / LOCK).unlink()
+                self.folder.rmdir()
+            file.close()
+            raise
 
     def _begin(self, run: dict[str, Any]) -> None:
         self._clear()
