@@ -14,6 +14,7 @@ import linsep
 from asking import ANSWERS, asked, preset
 from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, ZeroOneClassifier, losses
 from linsep.play.answers import Answers
+from linsep.play.errors import RefusedError
 from linsep.play.files import MOST_BYTES, Files
 from linsep.play.methods import ALGORITHMS, SETTINGS, described, estimator_of
 from linsep.play.presets import PRESETS
@@ -371,9 +372,22 @@ def test_what_is_proven_is_said_without_parameters():
         assert "proven" in words
 
 
-def test_a_draft_of_stochastic_descent_with_a_penalty_is_kept_by_passes_and_ends_where_the_fit_does(asked):
+def test_a_draft_of_stochastic_descent_with_a_penalty_is_kept_by_passes_and_ends_where_the_fit_does():
     body = dict(points=preset("overlap")[0], method={"name": "sgd"})
     draft, fitted = asked("fit", **body, draft=True), asked("fit", **body)
     assert draft["model"]["coef"] == fitted["model"]["coef"]
     steps, updates = (len(answer["film"]["frames"]["step"]) for answer in (draft, fitted))
     assert steps < updates / 4
+
+
+@pytest.mark.parametrize("value", [{}, [], [["hinge"]], None, 3])
+def test_a_word_that_is_no_word_is_refused(value):
+    method = {"name": "gradient_descent", "loss": value}
+    assert asked("fit", points=preset("overlap")[0], method=method)["kind"] == "refused"
+
+
+def test_columns_that_are_no_names_are_refused(tmp_path):
+    files = Files(tmp_path)
+    number = files.add("a.csv", b"a,b,kind\n1,2,x\n3,4,y\n")["file"]
+    with pytest.raises(RefusedError, match="two different columns"):
+        files.choose(number, "kind", [{}, ["a"]])

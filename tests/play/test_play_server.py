@@ -355,3 +355,20 @@ def test_a_port_that_is_taken_is_said(address):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert f"port {port} is taken" in done.stderr
+
+
+def test_a_connection_that_is_cut_is_no_error_of_the_server():
+    command = [sys.executable, "-c", "from linsep.cli import run; run()", "play", "--no-browser"]
+    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        address = running.stdout.readline().strip()
+        with talking(address) as page:
+            ask(page, 1, "fit", points=many(400), **LONG["search"])
+            page.socket.shutdown(socket.SHUT_RDWR)
+        with talking(address) as page:
+            ask(page, 1, "hello")
+            assert heard(page)["kind"] == "hello"
+    finally:
+        running.terminate()
+        said = running.communicate(timeout=20)[1]
+    assert "Traceback" not in said

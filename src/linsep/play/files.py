@@ -99,7 +99,7 @@ class Files:
         if target not in names:
             raise RefusedError("Choose the column that says the class.")
         two = isinstance(columns, list) and len(columns) == 2
-        if two and (set(columns) - set(names) or target in columns or columns[0] == columns[1]):
+        if two and (any(one not in names for one in columns) or target in columns or columns[0] == columns[1]):
             raise RefusedError("Choose two different columns beside the one with the class.")
         kinds = {name: "number" if name in columns else "ignored" for name in names if name != target} if two else {}
         examples = prepare(path, target, kinds=kinds, scaled=not two)

@@ -45,7 +45,7 @@ class Setting:
                 raise RefusedError(f"{self.label} is yes or no, not {value!r}")
             return value
         if self.choices:
-            if value not in self.choices:
+            if not isinstance(value, str) or value not in self.choices:
                 raise RefusedError(f"{self.label}: {str(value)[:40]!r} is none of {', '.join(self.choices)}")
             return value
         if self.endless and value == "inf":

@@ -196,7 +196,7 @@ class Conversation:
                     await self._hear(await self._socket.receive_text())
             except (WebSocketDisconnect, KeyError, asyncio.QueueFull, TimeoutError):
                 self.end()
-                with suppress(RuntimeError):
+                with suppress(RuntimeError, WebSocketDisconnect):  # it may have gone already
                     await self._socket.close(1008)
             finally:
                 answering.cancel()
@@ -241,7 +241,7 @@ class Conversation:
                 await self._socket.send_text(text)
         except (TimeoutError, RuntimeError, WebSocketDisconnect):
             self.end()
-            with suppress(RuntimeError):
+            with suppress(RuntimeError, WebSocketDisconnect):  # it may have gone already
                 await self._socket.close(1008)
 
     def end(self) -> None:
