@@ -27,11 +27,11 @@ def markup(node, **how):
 
 
 def as_set(text):
-    """Return MathML with bars of one height, and the index of a letter with an accent beside it, not below."""
+    """Return MathML with bars and braces of one height, and indices beside a letter with an accent, not below it."""
     named = r"&(?!(?:lt|gt|amp|quot|apos);)\w+;"  # HTML's names of signs, which XML does not know
     formula = ElementTree.fromstring(re.sub(named, lambda found: unescape(found[0]), text))
     for bar in formula.iter(f"{{{MATHML}}}mo"):
-        if bar.text == "‖":
+        if bar.text in {"‖", "{", "}"}:
             bar.set("stretchy", "false")
     for element in formula.iter(f"{{{MATHML}}}munderover"):
         letter, index, accent = element

@@ -41,6 +41,7 @@ def test_fractions_are_written_so_that_they_are_read_as_such():
 def test_both_bars_of_a_norm_are_of_one_height():
     assert "a" in set_by_us(r"a\ <\quad b")  # spaces have names that XML does not know
     assert set_by_us(r"\|w\|^2").count('<mostretchy="false">‖</mo>') == 2
+    assert '<mostretchy="false">{</mo>' in set_by_us(r"\{a : b \ge 0\}")
 
 
 @pytest.fixture
