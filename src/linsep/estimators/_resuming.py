@@ -48,5 +48,5 @@ def read(kept: Mapping[str, Any]) -> tuple[Result, Claim]:
     b = np.array(b) if isinstance(b, list) else float(b)
     history.solver, history.reason = kept["solver"], kept["reason"]
     ended = int(kept["n_iter"]), bool(kept["converged"]), str(kept["message"]), history
-    result = Result(w, b, *ended, last=Start(w, b), no_optimum=str(kept["no_optimum"]))
+    result = Result(w, b, *ended, last=Start(w, b), no_optimum=str(kept.get("no_optimum", "")))
     return result, Claim.from_dict(kept["claim"], at_once=w.ndim > 1)
