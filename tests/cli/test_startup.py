@@ -118,7 +118,8 @@ def test_a_signal_before_a_command_listens_or_when_it_is_done_shows_no_traceback
 
 #: A command that is within a pool of threads, or in a loop that does not come back, when a signal comes.
 BUSY = """
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # which nohup has ignored
 from concurrent.futures import ThreadPoolExecutor
 from linsep import cli
 

@@ -35,7 +35,7 @@ export class FilePanel {
   }
 
   offer({ file, name, rows, columns, numeric, target: said }) {
-    this.file = file;
+    Object.assign(this, { file, others: columns.length > 3 }); // than two and the class
     const target = said ?? columns.findLast(column => !numeric.includes(column)) ?? columns.at(-1);
     const free = numeric.filter(column => column !== target);
     element("target").replaceChildren(...columns.map(column => new Option(column, column, false, column === target)));
@@ -59,7 +59,7 @@ export class FilePanel {
       return;
     }
     this.note(answer.notes);
-    this.onShow(answer);
+    this.onShow({ ...answer, others: this.others });
     scrollTo({ top: 0 });
   }
 

@@ -389,13 +389,14 @@ function back(change) {
 
 // ---- files ----
 
-function showFile({ points: columns, held, names, classes }) {
+function showFile({ points: columns, held, names, classes, others }) {
   if (columns) points.change(fromColumns(columns));
   Object.assign(state, { preset: null, file: held ?? null, names: columns ? names : ["", ""], classes, stop: null });
   surface.forget();
   if (columns) state.features = "standardised";
   else if (!["plain", "standardised"].includes(state.features)) state.features = "plain";
-  element("intro").textContent = `${classes[1]} is drawn as ●, ${classes[0]} as ■. Other columns are chosen below, under “Your own data”.`;
+  const more = others ? " Other columns are chosen below, under “Your own data”." : "";
+  element("intro").textContent = `${classes[1]} is drawn as ●, ${classes[0]} as ■.${more}`;
   begin("opening");
 }
 
