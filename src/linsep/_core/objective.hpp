@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler.hpp"
-#include "losses.hpp"
+#include "mixtures.hpp"
 #include "parallel.hpp"
 
 namespace linsep {
@@ -72,12 +72,17 @@ double conjugate_sum(const double *y, const double *weight, const double *u, con
     const std::size_t blocks = std::min<std::size_t>(8, n / in_one_piece + 1);
     std::vector<double> parts(blocks, 0.0);
     parallel_for(blocks, threads, [&](std::size_t block) {
-        double sum = 0;
-#pragma omp simd reduction(+ : sum)
-        for (std::size_t i = n * block / blocks; i < n * (block + 1) / blocks; ++i) {
-            const double s = weight ? weight[i] : 1.0, scaled = y[i] < 0 ? scale[1] : scale[0];
-            const double each = conjugate_among_many<Loss>(s > 0 ? u[i] * y[i] / s * scaled : 0.0);
-            sum += s > 0 ? s * each : 0.0;
+        double sum = 0, shares[chunk], scaled[chunk];
+        const std::size_t end = n * (block + 1) / blocks;
+        for (std::size_t first = n * block / blocks; first < end; first += chunk) {
+            const std::size_t count = std::min(chunk, end - first);
+            for (std::size_t k = 0; k < count; ++k) {
+                const std::size_t i = first + k;
+                const double s = weight ? weight[i] : 1.0;
+                shares[k] = s;
+                scaled[k] = s > 0 ? -u[i] * y[i] / s * scale[y[i] < 0] : 0.0;
+            }
+            sum += conjugates_of<Loss>(scaled, shares, count);
         }
         parts[block] = sum;
     });
