@@ -48,6 +48,7 @@ def test_what_is_left_out_seems_not_to_be_installed():
     assert loaded_after(body) == "[]"
 
 
+@pytest.mark.slow
 def test_the_first_fit_loads_nothing_and_looks_for_no_packages():
     code = """
 import importlib.metadata, sys
@@ -62,6 +63,7 @@ print(sorted(name for name in set(sys.modules) - before if name.partition(".")[0
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
 
 
+@pytest.mark.slow
 def test_a_plain_fit_loads_nothing_of_what_it_is_not_asked_for(tmp_path):
     (tmp_path / "t.csv").write_text("a,y\n0,no\n1,no\n2,yes\n3,no\n4,yes\n5,yes\n")
     code = """

@@ -157,6 +157,7 @@ def test_the_score_of_one_class_is_refused_for_three_before_the_work(table, monk
     assert "use f1_macro" in said
 
 
+@pytest.mark.slow
 def test_a_file_larger_than_memory_is_sampled(table, tmp_path):
     in_memory = run_json("fit", table, *BASE)
     done = spawn("fit", table, *BASE, "--max-memory", "600MB", "-o", tmp_path / "m.json", "--json")

@@ -215,6 +215,7 @@ def test_exports_of_a_table_have_the_same_probabilities(table, tmp_path, how, ta
     assert by_sqlite["prediction"].tolist() == by_duckdb["prediction"].tolist() == told["prediction"].tolist()
 
 
+@pytest.mark.slow
 def test_files_larger_than_memory_decide_on_the_rows_there_is_room_for(table, tmp_path):
     words = (*BASE, "--loss", "hinge", "--calibrate", "sigmoid", "--threshold", "f1")
     run("fit", table, *words, "-o", tmp_path / "a.json")
