@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from .. import __version__
 from .speech import for_commands, note, print_json
-from .startup import check_addresses, defer, end_in_time, is_plain, leave_out
+from .startup import SELDOM, check_addresses, defer, end_in_time, is_plain, leave_out
 
 if TYPE_CHECKING:
     from cyclopts import App
@@ -49,7 +49,7 @@ def run() -> None:
     """Run the command of this process: `main`, started quickly, and left quickly (see `startup`)."""
     plain = is_plain()
     if not plain:
-        defer("scipy.stats")
+        defer(*SELDOM)
         if not any(word.startswith(("--dask", "--spark")) for word in sys.argv):  # both of which need it
             leave_out("pandas")
     try:

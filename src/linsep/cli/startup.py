@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import atexit
 import ctypes
-import importlib.util
 import os
 import signal
 import sys
 import time
-from importlib.abc import MetaPathFinder
+from collections.abc import Collection
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec, PathFinder
 from threading import RLock, Thread
+from types import ModuleType
 from typing import Any
 
 from .._common.threads import address_limit, is_room
 
 #: Turns off what starts and ends a command quickly.
 PLAIN = "LINSEP_PLAIN_START"
+#: What other packages load at their own start, and most commands never ask for.
+SELDOM = ("asyncio", "numpy.f2py", "numpy.testing", "psutil", "pyarrow.parquet", "scipy.stats")
 #: Seconds that a command has to clean up after a signal.
 GRACE = 1.5
 #: Bytes of addresses below which it is luck whether a command ends: the packages and their threads take most of them.
@@ -70,8 +74,8 @@ def check_addresses() -> None:
         )
 
 
-def defer(name: str) -> None:
-    """Let a module be loaded when something of it is first used, and not when it is imported.
+def defer(*names: str) -> None:
+    """Let modules be loaded when something of them is first used, and not when they are imported.
 
     The standard library's `LazyLoader` loads at the second import, which asks for the module's ``__spec__``.
 
@@ -82,22 +86,39 @@ def defer(name: str) -> None:
     >>> "readmodule" in vars(pyclbr), callable(pyclbr.readmodule), "readmodule" in vars(pyclbr)
     (False, True, True)
     """
-    spec = None if name in sys.modules else importlib.util.find_spec(name)
-    if spec is None or spec.loader is None:
-        return
-    module, loader, lock = importlib.util.module_from_spec(spec), spec.loader, RLock()
+    sys.meta_path.insert(0, _Deferring(names))
 
-    def load(attribute: str) -> Any:
-        with lock:
-            if vars(module).pop("__getattr__", None) is not None:
-                loader.exec_module(module)
-            return getattr(module, attribute)
 
-    vars(module)["__getattr__"] = load
-    sys.modules[name] = module
-    parent, _, child = name.rpartition(".")
-    if parent:
-        setattr(sys.modules[parent], child, module)
+class _Deferring(MetaPathFinder):
+    """Finds some modules as the system does, to be loaded when they are used."""
+
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = names
+
+    def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
+        spec = PathFinder.find_spec(name, path, target) if name in self.names else None
+        if spec is not None and spec.loader is not None:
+            spec.loader = _WhenUsed(spec.loader)
+        return spec
+
+
+class _WhenUsed(Loader):
+    """Loads a module when it is first asked for something that a module does not have by itself."""
+
+    def __init__(self, loader: Loader) -> None:
+        self.loader, self.lock = loader, RLock()
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType | None:
+        return self.loader.create_module(spec)
+
+    def exec_module(self, module: ModuleType) -> None:
+        def load(attribute: str) -> Any:
+            with self.lock:
+                if vars(module).pop("__getattr__", None) is not None:
+                    self.loader.exec_module(module)
+                return getattr(module, attribute)
+
+        vars(module)["__getattr__"] = load
 
 
 class _Absent(MetaPathFinder):
