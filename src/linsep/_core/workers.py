@@ -23,6 +23,8 @@ WORTH_A_THREAD: int = kernels.WORTH_A_THREAD
 IN_ONE_PIECE: int = kernels.IN_ONE_PIECE
 #: A visit of dual descent waits for its own step, which takes as long as so many stored numbers in other passes.
 VISIT_IN_NUMBERS: int = kernels.VISIT_IN_NUMBERS
+#: NumPy takes about as long for fewer numbers than this as the interpreter to go from one thread to another.
+LONG = 1 << 16
 
 
 class _Limit(threading.local):
@@ -115,9 +117,12 @@ def one_ahead(items: Iterator[T]) -> Iterator[T]:
             yield item
 
 
-def in_threads(body: Callable[[int], None], items: Sequence[int]) -> None:
-    """Call `body` for each item, in as many threads as the kernels use: for work that NumPy does without the GIL."""
-    if threads() == 1 or len(items) == 1:
+def in_threads(body: Callable[[int], None], items: Sequence[int], each: int = LONG) -> None:
+    """Call `body` for each item, in as many threads as the kernels use: for work that NumPy does without the GIL.
+
+    `each` is the length of the arrays that it works on: where they are short, threads wait for each other.
+    """
+    if threads() == 1 or len(items) == 1 or each < LONG:
         for item in items:
             body(item)
         return

@@ -30,7 +30,6 @@ def _merge_ends(tally: Any, other: Any) -> None:
 def _merge_numbers(tally: Any, other: Any) -> None:
     tally.moments.merge(other.moments)
     _merge_ends(tally, other)
-    tally.odd |= other.odd
     both = None if tally.codes is None or other.codes is None else tally.codes | other.codes
     tally.codes = None if both is None or len(both) > CODES[-1] else both
     tally.all_different &= other.all_different

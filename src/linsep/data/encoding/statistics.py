@@ -57,7 +57,7 @@ class TableStatistics:
             place, tally = counting[k]
             tally.add(decoded(block.column(place)))
 
-        in_threads(count, range(len(counting)))
+        in_threads(count, range(len(counting)), each=block.num_rows)
 
     def texts(self) -> list[str]:
         """Return the columns whose first values tell what is worth counting of them."""

@@ -24,7 +24,7 @@ from .matrix import Scaled
 from .notation import DECIMALS, ORDERS
 from .statistics import TableStatistics
 from .tallies import Circumstances, State
-from .values import column_of, floats, is_plain, moments_in_time, strings
+from .values import as_seen, column_of, floats, is_plain, moments_in_time, strings
 
 # scikit-learn is loaded where it is used: a matrix needs no encoding, and a file can be read while it is loading.
 if TYPE_CHECKING:
@@ -227,9 +227,9 @@ class TableEncoding:
             one, values = numbers[j], columns[j]
             form = one.form or self.decimal or ""
             # What is a number as it is becomes an array strip by strip: at once it would take as much memory again.
-            found[j] = values if is_plain(values) else floats(values, one.name, name, form)
+            found[j] = as_seen(values) if is_plain(values) else floats(values, one.name, name, form)
 
-        in_threads(convert, range(len(numbers)))
+        in_threads(convert, range(len(numbers)), each=table.num_rows)
         return {column.name: values for column, values in zip(numbers, found, strict=True)}
 
     # -- encoding -------------------------------------------------------------------------------------------------
@@ -288,11 +288,12 @@ class TableEncoding:
                 strip[j] = column[first : first + STRIP]
             strip -= mean  # as scikit-learn's StandardScaler does, to the last bit
             strip /= scale
-            np.copyto(strip, instead, where=np.isnan(strip))
+            if (missing := np.isnan(strip)).any():
+                np.copyto(strip, instead, where=missing)
             scaled[first : first + STRIP] = strip.T
 
         # Columns become rows strip by strip, each of which stays in the cache.
-        in_threads(fill, range(0, n, STRIP))
+        in_threads(fill, range(0, n, STRIP), each=STRIP * len(columns))
         yield scaled if self.degree == 1 else self.polynomial().transform(scaled)
         lacking = [column for column, one in zip(columns, self.numbers.values(), strict=True) if one.lacking]
         if lacking:

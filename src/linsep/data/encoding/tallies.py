@@ -151,7 +151,6 @@ class NumberTally:
         self.moments = Moments()
         self.low: Any = None
         self.high: Any = None
-        self.odd = False  # whether there are values that are not numbers
         self.all_different, self.sum = self.whole and said is None, np.uint64(0)
         self.different = Different() if self.all_different else None
         self.codes: set[int] | None = set() if self.whole else None
@@ -167,7 +166,6 @@ class NumberTally:
         if ends["min"] is not None and ends["min"] <= ends["max"]:
             self.low = ends["min"] if self.low is None else min(self.low, ends["min"])
             self.high = ends["max"] if self.high is None else max(self.high, ends["max"])
-        self.odd |= bool(np.isnan(numbers).any())
         if self.whole and ends["min"] is not None:
             self._tell_apart(values, ends["max"] - ends["min"])
 
@@ -193,7 +191,7 @@ class NumberTally:
         given = self.moments.n
         if self.low is None:
             return Column(self.name, "ignored", NO_VALUES)
-        if self.low == self.high and not self.odd:
+        if self.low == self.high and given == self.moments.rows:
             return Column(self.name, "ignored", ONE_VALUE)
         if self.all_different and given >= FEW:
             if self._is_numbering():
