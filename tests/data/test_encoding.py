@@ -15,6 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 
+from linsep._core import at_most_threads
 from linsep.data.encoding import MatrixEncoding, TableEncoding, TableStatistics, from_dict, infer
 from linsep.data.encoding.fitting import mean_and_squares, scale_of
 from linsep.data.sources import DataError
@@ -239,3 +240,22 @@ def test_errors_say_what_to_do():
         from_dict(None)
     with pytest.raises(DataError, match="a value is not a finite number"):
         encoding.transform(pa.table({"a": [np.inf, 1.0], "b": ["x", "y"]}))
+
+
+def test_rows_in_one_piece_in_many_and_shared_by_threads_are_encoded_alike():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(70_000, 2)) * [1.0, 1e6]
+    X[rng.random(X.shape) < 0.01] = np.nan
+    table = pa.table(
+        {"plain": rng.normal(size=len(X)), "whole": rng.integers(9, size=len(X)), "a": X[:, 0], "b": X[:, 1]}
+    )
+    pieces = pa.concat_tables([table[:1000], table[1000:1001], table[1001:]])
+    encoding = TableEncoding.fit(table)
+    with at_most_threads(2):
+        shared = TableEncoding.fit(pieces)
+        of_pieces, of_table = shared.transform(pieces), encoding.transform(table)
+    with at_most_threads(1):
+        alone = encoding.transform(table)
+    assert (of_pieces == alone).all()
+    assert (of_table == alone).all()
+    assert (alone[:, :1] == StandardScaler().fit_transform(table["plain"].to_numpy()[:, None])).all()

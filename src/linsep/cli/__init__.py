@@ -50,8 +50,8 @@ def run() -> None:
     plain = is_plain()
     if not plain:
         defer(*SELDOM)
-        if not any(word.startswith(("--dask", "--spark")) for word in sys.argv):  # both of which need it
-            leave_out("pandas")
+        if not any(word.startswith(("--dask", "--spark")) for word in sys.argv):  # which need both
+            leave_out("pandas", "psutil")
     try:
         _hear_signals()
         code = main()

@@ -25,7 +25,7 @@ from .._common.threads import address_limit, is_room
 #: Turns off what starts and ends a command quickly.
 PLAIN = "LINSEP_PLAIN_START"
 #: What other packages load at their own start, and most commands never ask for.
-SELDOM = ("asyncio", "numpy.f2py", "numpy.testing", "psutil", "pyarrow.parquet", "scipy.stats")
+SELDOM = ("asyncio", "numpy.f2py", "numpy.testing", "pyarrow.parquet", "scipy.stats")
 #: Seconds that a command has to clean up after a signal.
 GRACE = 1.5
 #: Bytes of addresses below which it is luck whether a command ends: the packages and their threads take most of them.
@@ -122,17 +122,16 @@ class _WhenUsed(Loader):
 
 
 class _Absent(MetaPathFinder):
-    """Finds that one package is not there."""
+    """Finds that some packages are not there."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, names: Collection[str]) -> None:
+        self.names = names
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> None:
-        if name == self.name:
+        if name in self.names:
             raise ModuleNotFoundError(f"{name} is not used by this process", name=name)
 
 
-def leave_out(name: str) -> None:
-    """Let a package that others use if it is there seem not to be, unless it is imported already."""
-    if name not in sys.modules:
-        sys.meta_path.insert(0, _Absent(name))
+def leave_out(*names: str) -> None:
+    """Let packages that others use if they are there seem not to be, unless they are imported already."""
+    sys.meta_path.insert(0, _Absent(names))
