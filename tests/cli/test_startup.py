@@ -43,7 +43,7 @@ def test_a_fit_needs_neither():
     ("body", "loaded"),
     [
         (
-            "import scipy.stats as one\nfrom scipy import stats\nassert stats is one\nassert stats.norm.cdf(0.0) == 0.5",
+            "import scipy.stats as s\nfrom scipy import stats\nassert stats is s\nassert stats.norm.cdf(0.0) == 0.5",
             "'scipy.stats._stats_py'",
         ),
         ("import asyncio\nassert asyncio.run(asyncio.sleep(0, 'here')) == 'here'", "'asyncio.events'"),
