@@ -123,3 +123,10 @@ def test_something_else_among_the_numbers_of_a_text_file_is_named(counted):
 def test_infinity_is_refused_with_its_column(counted):
     with pytest.raises(DataError, match=r"column 'x': a value is not a finite number"):
         counted(pa.table({"x": [1.0] * 11 + [np.inf]}), 5)
+
+
+@pytest.mark.parametrize("counted", [counted, merged])
+@pytest.mark.parametrize("huge", [[1e308] * 4 + [-1e308] * 2, [1e200, 2e200, 3.0, -1e200, 1e199, 0.0]])
+def test_numbers_that_cannot_be_squared_are_refused_with_their_column(counted, huge):
+    with pytest.raises(DataError, match=r"column 'x' has numbers that are too large to be squared; divide them"):
+        counted(pa.table({"x": huge}), 3)

@@ -100,7 +100,8 @@ class Moments:
     def add(self, values: FloatArray) -> None:
         """Look at the next numbers."""
         self.rows += len(values)
-        given = values[~np.isnan(values)] if np.isnan(values.sum()) else values
+        with np.errstate(over="ignore"):
+            given = values[~np.isnan(values)] if np.isnan(values.sum()) else values
         if len(given):
             self._join(len(given), *mean_and_squares(given))
 
@@ -113,7 +114,8 @@ class Moments:
     def _join(self, n: int, mean: float, squares: float) -> None:
         before, total = self.n, self.n + n
         if before:
-            squares += self._squares + before * n / total * (self.mean - mean) ** 2
+            apart = self.mean - mean
+            squares += self._squares + before * n / total * (apart * apart)
             mean = (before * self.mean + n * mean) / total
         self.n, self.mean, self._squares = total, mean, squares
 
@@ -121,6 +123,11 @@ class Moments:
         """Return the mean, the deviation (1 where it is no more than rounding), and whether some are missing."""
         if not self.n:
             raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}")
+        if not np.isfinite(self._squares):
+            raise DataError(
+                f"column {name!r} has numbers that are too large to be squared; divide them, or say --missing with the "
+                "number if it stands for a missing value"
+            )
         return Standard(self.mean, scale_of(self.n, self.mean, self._squares), self.n < self.rows, self.mean)
 
 

@@ -38,10 +38,10 @@ def mean_and_squares(values: FloatArray) -> tuple[float, float]:
     With `scale_of` this is scikit-learn's `StandardScaler` to the last bit, as the tests see to. To load that one takes
     longer than all else that is done with a column of numbers.
     """
-    mean = values.sum() / len(values)
-    deviations = values - mean
-    correction = deviations.sum()
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):  # infinite or NaN then, as `Moments` tells
+        mean = values.sum() / len(values)
+        deviations = values - mean
+        correction = deviations.sum()
         deviations **= 2
         return float(mean), float(deviations.sum() - correction**2 / len(values))
 
