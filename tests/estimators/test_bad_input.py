@@ -495,3 +495,20 @@ def test_a_model_whose_coefficients_are_at_the_end_of_floats_explains_itself(coe
         warnings.simplefilter("error")
         bars = [line.count("█") for line in str(model.explain()).splitlines()]
     assert max(bars) == (20 if any(coefficients) else 0)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_repeated_entries_whose_sum_alone_has_too_large_a_square_are_refused(dtype):
+    large = 0.6 * np.sqrt(np.finfo(np.float64).max)  # its square is a float, and that of twice as much is none
+    parts = np.array([large, large, 1.0, -1.0]), np.array([0, 0, 0, 1]), np.array([0, 2, 3, 4])
+    y = np.array([0, 1, 0])
+    model = SGDClassifier(max_iter=1, alpha=1e-4, tol=None, random_state=0)
+    if dtype is np.float64:
+        with pytest.raises(ValueError, match="whose squares overflow"):
+            model.fit(sparse.csr_array(parts, shape=(3, 2)), y)
+    parts[0][:2] = 1e30
+    fitted = model.fit(sparse.csr_array((parts[0].astype(dtype), *parts[1:]), shape=(3, 2)), y)
+    assert np.isfinite(fitted.coef_).all()
+    parts[0][1] = np.nan
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.fit(sparse.csr_array((parts[0].astype(dtype), *parts[1:]), shape=(3, 2)), y)

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,6 +12,10 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import StandardScaler
 
 from linsep import LinearSVC, Perceptron, SGDClassifier
+from linsep._core import Rows
+from linsep.estimators import _scaling as scaling
+from linsep.losses import Hinge
+from linsep.objective.problem import Problem
 from linsep.schedules import InverseSqrt
 
 
@@ -138,3 +143,16 @@ def test_steps_that_the_user_chose_are_advised_on_and_passes_that_ran_out_name_t
         ConvergenceWarning, match=r"max_iter=2; raise max_iter, or centre and scale.*: column 'x12' varies"
     ):
         SGDClassifier("logistic", max_iter=2, random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize("to", [np.asarray, sparse.csr_array], ids=["dense", "csr"])
+def test_no_column_is_in_the_way_where_rows_are_short_and_then_nobody_looks_at_them(to, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.where(rng.random(40) > 0.5, 1.0, -1.0)
+    short = rng.standard_normal((40, 3)) * [1.0, 0.1, 0.01] + [2.0, 0.0, 0.0]
+    short *= min(scaling.FAR, scaling.WIDE) / np.linalg.norm(short, axis=1, keepdims=True)
+    names = partial(list, "abc")
+    assert scaling.Scale.of(Rows(to(short))).worst(names) == ""  # so looking would have told nothing
+    assert "'a' lies around" in scaling.in_the_way(Problem(Rows(to(np.add(short, [9.0, 0.0, 0.0]))), y, Hinge()), names)
+    monkeypatch.setattr(scaling.Scale, "of", lambda rows: pytest.fail("looked at the columns"))
+    assert scaling.in_the_way(Problem(Rows(to(0.999 * short)), y, Hinge()), names) == ""

@@ -100,10 +100,19 @@ class StoredRows:
     def squared_norms(self) -> FloatArray:
         """‖xᵢ‖² of every row, computed once."""
         if self._norms is None:
-            norms, rows = np.empty(self.n), type(self)(self.X) if self._linear else self
-            kernels.squared_norms(rows._handle, norms, self._threads())
-            self._norms = norms  # now that it is filled: another thread may be asking
+            rows = type(self)(self.X) if self._linear and self.is_sparse else self
+            self._norms = rows.squared_sizes()  # now that it is filled: another thread may be asking
         return self._norms
+
+    def squared_sizes(self) -> FloatArray:
+        """Σ x² over what each row stores: ‖xᵢ‖², but for entries for the same column that nobody has added up."""
+        if not self.is_sparse and self._norms is not None:
+            return self._norms
+        sizes = np.empty(self.n)
+        kernels.squared_norms(self._handle, sizes, self._threads())
+        if not self.is_sparse:
+            self._norms = sizes
+        return sizes
 
     def quadratic_forms(self, G: FloatArray) -> FloatArray:
         """[x, 1]ᵀ G [x, 1] of every row, for a symmetric G of size d + 1."""

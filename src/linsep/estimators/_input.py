@@ -27,11 +27,12 @@ check_array(np.zeros((1, 1)))
 
 
 def _squares_surely_fit(rows: Rows) -> bool:
-    """Whether the largest number alone tells that ‖x‖² of every row is a float, however often its columns repeat."""
-    numbers = rows.X.data if rows.is_sparse else rows.X
-    # What is not a number is the largest, and the smallest, of all.
-    largest = max(float(numbers.max(initial=0.0)), -float(numbers.min(initial=0.0)))
-    return bool(largest * max(1, rows.stored) < np.sqrt(np.finfo(np.float64).max))
+    """Whether one look at the numbers alone tells that ‖x‖² of every row is a float, however often its columns repeat.
+
+    m entries for one column add up to no more than √m times their length.
+    """
+    largest = float(rows.squared_sizes().max(initial=0.0))  # which is no number where one of them is none
+    return bool(largest * max(1, rows.stored) < np.finfo(np.float64).max)
 
 
 def _is_plain(X: Any, y: Any) -> bool:

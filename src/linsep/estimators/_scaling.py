@@ -111,7 +111,10 @@ def _some(objective: Objective) -> Objective:
 def in_the_way(objective: Objective, names: Callable[[], list[str]]) -> str:
     """Say which column is, by its scale; empty where none is, or nobody can tell."""
     rows = objective.examples.resident
-    return "" if rows is None or rows.n < FEW else Scale.of(rows).worst(names)
+    # No mean and no spread is larger than the largest number, and none of these than the longest row.
+    if rows is None or rows.n < FEW or rows.squared_norms().max() <= min(FAR, WIDE) ** 2:
+        return ""
+    return Scale.of(rows).worst(names)
 
 
 def advice(
