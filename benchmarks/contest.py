@@ -7,6 +7,7 @@ import os
 import sys
 import time
 import warnings
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -28,10 +29,11 @@ START_LIMIT = 300.0  # seconds for a process to import, load and warm up
 
 @dataclass(frozen=True)
 class Limits:
-    """Seconds that a single run may take, and whether the runs that count are repeated."""
+    """Seconds that a single run may take, whether the runs that count are repeated, and how often short ones are."""
 
     run: float
     repeat: bool
+    short: int = 20
 
     @property
     def ladder(self) -> float:
@@ -48,7 +50,7 @@ class Limits:
             return 1
         if seconds > 5.0:
             return 2
-        return 3 if seconds > 0.05 else 20
+        return 3 if seconds > 0.05 else self.short
 
 
 @dataclass(frozen=True)
@@ -207,34 +209,32 @@ def ladder(peer: Peer) -> list[float]:
     return [10.0**-k for k in range(1, peer.rungs + 1)]
 
 
-def climb(case: Case, solver: str, path: Path, known: float, limits: Limits) -> Score:
+def climb(solver: str, worker: Worker, known: float, limits: Limits) -> Score:
     """Run once at every tolerance, until the solver arrives where another one (at `known`) did or time is up."""
-    score = Score(solver)
-    with Worker(case, solver, path) as worker:
-        score.prepare_seconds = worker.prepare_seconds
-        for tol in ladder(find(solver)):
-            run = worker.ask(tol, limits.run)
-            if run is None:
-                score.stopped = limits.run if worker.late else None
-                break
-            score.runs.append(run)
-            if np.isfinite(known) and abs(run.objective - known) <= SAME_OPTIMUM * known:
-                break
-            if sum(run.seconds for run in score.runs) > limits.ladder:
-                score.stopped = run.seconds
-                break
-        score.note = worker.problem
+    score = Score(solver, prepare_seconds=worker.prepare_seconds)
+    for tol in ladder(find(solver)):
+        run = worker.ask(tol, limits.run)
+        if run is None:
+            score.stopped = limits.run if worker.late else None
+            break
+        score.runs.append(run)
+        if np.isfinite(known) and abs(run.objective - known) <= SAME_OPTIMUM * known:
+            break
+        if sum(run.seconds for run in score.runs) > limits.ladder:
+            score.stopped = run.seconds
+            break
+    score.note = worker.problem
     return score
 
 
-def repeat(case: Case, score: Score, path: Path, optimum: float, limits: Limits) -> None:
+def repeat(case: Case, score: Score, path: Path, worker: Worker, optimum: float, limits: Limits) -> None:
     """Add to `score`, for each target: looser runs by half rungs while they reach it, then the fastest run again."""
     if not score.reaching(max(TARGETS), optimum):
         return
-    with Worker(case, score.solver, path) as worker:
+    with worker if worker.alive else Worker(case, score.solver, path) as ready:
         for target in TARGETS:
-            loosen(score, worker, target, optimum, limits)
-            again(score, worker, target, optimum, limits)
+            loosen(score, ready, target, optimum, limits)
+            again(score, ready, target, optimum, limits)
 
 
 def loosen(score: Score, worker: Worker, target: float, optimum: float, limits: Limits) -> None:
@@ -270,15 +270,18 @@ def contest(case: Case, names: list[str], path: Path, limits: Limits) -> tuple[f
     scores: list[Score] = []
     optimum = np.inf
     fastest = np.inf
-    for name in names:
-        score = climb(case, name, path, optimum, limits.against(fastest))
-        fastest = min(fastest, score.seconds(min(TARGETS), min(optimum, score.best())) or np.inf)
-        optimum = min(optimum, score.best())
-        scores.append(score)
-        progress(f"  {case.title}: {name}, {len(score.runs)} runs, best {score.best():.10g} {score.note}")
-    for score in in_the_running(scores, optimum):
-        repeat(case, score, path, optimum, limits)
-        optimum = min(optimum, score.best())
+    with ExitStack() as waiting:  # processes take longer to start than most fits do
+        workers: dict[str, Worker] = {}
+        for name in names:
+            worker = workers[name] = waiting.enter_context(Worker(case, name, path))
+            score = climb(name, worker, optimum, limits.against(fastest))
+            fastest = min(fastest, score.seconds(min(TARGETS), min(optimum, score.best())) or np.inf)
+            optimum = min(optimum, score.best())
+            scores.append(score)
+            progress(f"  {case.title}: {name}, {len(score.runs)} runs, best {score.best():.10g} {score.note}")
+        for score in in_the_running(scores, optimum):
+            repeat(case, score, path, workers[score.solver], optimum, limits)
+            optimum = min(optimum, score.best())
     return optimum, scores
 
 

@@ -29,7 +29,7 @@ SMALL = "breast-cancer"  # as small as this, memory is what libraries take, and 
 
 
 def run(args: argparse.Namespace, problems: dict[str, tuple[str, bool]]) -> None:
-    limits = Limits(run=args.limit or (10.0 if args.quick else 60.0), repeat=not args.quick)
+    limits = Limits(run=args.limit or (10.0 if args.quick else 60.0), repeat=not args.quick, short=args.repeats)
     result: report.Fact = dict(
         machine=machine(), versions=versions(), race=[], runs=[], memory=[], predict=[], growth=[]
     )

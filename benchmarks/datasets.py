@@ -35,6 +35,11 @@ def mnist_3_vs_7(folder: Path) -> tuple[Any, Any]:
 @cache
 def twenty_newsgroups(folder: Path) -> tuple[Any, Any]:
     """TF-IDF of the 11,314 training posts (CSR, float64), and the group of each, 20 in all."""
+    texts, groups = _posts(folder)
+    return TfidfVectorizer().fit_transform(texts), groups
+
+
+def _posts(folder: Path) -> tuple[Any, Any]:
     texts, groups = [], []
     with tarfile.open(folder / "20news-bydate.tar.gz") as archive:
         for member in archive:
@@ -42,7 +47,7 @@ def twenty_newsgroups(folder: Path) -> tuple[Any, Any]:
             if member.isfile() and "train" in parts[-3]:
                 texts.append(archive.extractfile(member).read().decode("latin-1"))  # type: ignore[union-attr]
                 groups.append(parts[-2])
-    return TfidfVectorizer().fit_transform(texts), np.array(groups)
+    return np.array(texts, dtype=object), np.array(groups)
 
 
 @cache
@@ -77,10 +82,15 @@ def ijcnn1(folder: Path) -> tuple[Any, Any]:
 
 def debian_sections(folder: Path) -> tuple[Any, Any]:
     """TF-IDF of 63,436 package descriptions (CSR, float64), and the section of each, 58 in all."""
+    texts, sections = _packages(folder)
+    return TfidfVectorizer().fit_transform(texts), sections
+
+
+def _packages(folder: Path) -> tuple[Any, Any]:
     with gzip.open(folder / "debian_packages.tsv.gz", "rt", encoding="utf-8", newline="") as file:
         packages = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    X = TfidfVectorizer().fit_transform(package["description"] for package in packages)
-    return X, np.array([package["section"].rpartition("/")[2] for package in packages])
+    texts = np.array([package["description"] for package in packages], dtype=object)
+    return texts, np.array([package["section"].rpartition("/")[2] for package in packages])
 
 
 def debian_descriptions(folder: Path) -> tuple[Any, Any]:
@@ -90,7 +100,29 @@ def debian_descriptions(folder: Path) -> tuple[Any, Any]:
     return X, np.array([int(any(word in section for word in words)) for section in sections])
 
 
-def made_reviews(folder: Path, rows: int = 25_000, words: int = 45_000) -> tuple[Any, Any]:
+def rare_packages(folder: Path) -> tuple[Any, Any]:
+    """TF-IDF of 7,770 of the descriptions (CSR, float64), about 40 words in each: 7 % are documentation (1)."""
+    texts, sections = _packages(folder)
+    some = np.random.default_rng(0).permutation(len(texts))[:7_770]
+    return TfidfVectorizer(min_df=3).fit_transform(texts[some]), (sections[some] == "doc").astype(int)
+
+
+def posts(folder: Path) -> tuple[Any, Any]:
+    """TF-IDF of 4,926 posts, as long as mails, by their 22,201 most frequent words (CSR, float64): rec.* (1)."""
+    texts, groups = _posts(folder)
+    some = np.flatnonzero([group.startswith(("rec.", "talk.", "misc.")) for group in groups])
+    X = TfidfVectorizer(max_features=22_201).fit_transform(texts[some])
+    return X, np.char.startswith(groups[some], "rec.").astype(int)
+
+
+def made_sentences(folder: Path) -> tuple[Any, Any]:
+    """TF-IDF of 10,662 made texts, about 16 words of 10,018 in each: as `made_reviews`, but short."""
+    return made_reviews(folder, 10_662, 10_018, 17, 0.5, 3)
+
+
+def made_reviews(
+    folder: Path, rows: int = 25_000, words: int = 45_000, length: float = 141.0, spread: float = 0.6, least: int = 20
+) -> tuple[Any, Any]:
     """TF-IDF of 25,000 made texts, about 137 words of 45,000 in each (CSR, float64); the folder is not looked at.
 
     They stand in for long reviews: words as frequent as Zipf's law says, texts of many lengths, and in each an opinion,
@@ -99,7 +131,7 @@ def made_reviews(folder: Path, rows: int = 25_000, words: int = 45_000) -> tuple
     rng = np.random.default_rng(0)
     common = 1.0 / (np.arange(words) + 2.7)
     leaning = np.where(np.arange(words) < 40, 0.0, 0.35 * rng.laplace(size=words))
-    lengths = np.maximum(20, rng.lognormal(4.95, 0.6, size=rows)).astype(int)
+    lengths = np.maximum(least, rng.lognormal(np.log(length), spread, size=rows)).astype(int)
     opinion = np.round(rng.normal(size=rows), 1).clip(-2.5, 2.5)
     counted = []
     for strength in np.unique(opinion):

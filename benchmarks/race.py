@@ -31,6 +31,9 @@ PROBLEMS = {
     "parity": ("mnist_parity", True),
     "breast-cancer": ("breast_cancer", True),
     "reviews": ("made_reviews", False),
+    "sentences": ("made_sentences", False),
+    "packages": ("rare_packages", False),
+    "posts": ("posts", False),
     "sms": ("sms", False),
     "w8a": ("w8a", False),
     "madelon": ("madelon", True),
@@ -59,6 +62,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--add", action="store_true", help="keep what --out has of other problems and losses")
     parser.add_argument("--peers", nargs="+", help="only those whose name contains one of these words")
     parser.add_argument("--limit", type=float, help="seconds for a run, a third of what a peer's ladder may take [60]")
+    parser.add_argument("--repeats", type=int, default=20, help="how often runs of less than .05 s are made [20]")
     parser.add_argument("--quick", action="store_true", help="small problems, single runs, short limits")
     parser.add_argument("--no-extras", action="store_true", help="fitting times only: no memory, predict, growth")
     parser.add_argument("--env", type=Path, default=HERE / ".venv", help="where the environment is made and kept")

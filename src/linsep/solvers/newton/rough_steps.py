@@ -13,6 +13,7 @@ import numpy as np
 from ..._common.types import FloatArray, IntArray
 from ...objective.duality import Bound
 from ...objective.objective import Objective
+from .preconditioner import work_of_factor
 from .proximal_models import work_of_gram
 
 
@@ -34,10 +35,9 @@ class Tuning:
     armijo: float = 1e-4
     shortest: float = 0.2
     #: They are to be less work than a working set's Hessian, which costs as much as going over so many stored numbers
-    #: however small it is, and more as it is factored: the cube of its size over this. The first are expected to go
+    #: however small it is, and more as it is factored. The first are expected to go
     #: over each number so often, the next so many times as often as these.
     dear: float = 1.5e6
-    cubes: float = 80.0
     expected: float = 18.0
     growth: float = 1.5
     #: They go on as long as each working set leaves no more than this share of the gap or, far from the optimum, lowers
@@ -110,7 +110,7 @@ class RoughSteps:
         """Return how many stored numbers could be gone over meanwhile."""
         rows = self.problem.rows
         share = rows.turned.columns(chosen).stored / rows.stored
-        return share**2 * work_of_gram(rows) + len(chosen) ** 3 / TUNED.cubes + TUNED.dear
+        return share**2 * work_of_gram(rows) + work_of_factor(len(chosen)) + TUNED.dear
 
     def go_on(self, chosen: IntArray, w: FloatArray, b: float, left: float) -> tuple[FloatArray, float]:
         """Take more exact ones on these features, where the gap is to be made `left` times what it is."""
