@@ -34,7 +34,7 @@ def _ends(names: list[str]) -> str:
 
     Examples
     --------
-    >>> _ends([f"column_{k}" for k in range(1, 59)])[-20:]
+    >>> _ends([f"column_{k}" for k in range(1, 59)])[-23:]
     'column_12, …, column_58'
     """
     return f"{listed(names, 12)}, {listed(names[-1:], 1)}" if len(names) > 13 else listed(names, 13)

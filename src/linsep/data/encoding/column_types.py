@@ -11,6 +11,8 @@ import pyarrow as pa
 KINDS = ("number", "category", "date", "text", "ignored")
 #: A column of text has at least so many words a row, on average.
 WORDS = 3
+#: From so many words a row on it may be: a name or a code has one.
+PHRASE = 2
 #: Below this many rows, values that are all different do not make a column an identifier.
 FEW = 20
 #: Text of which this share of all values is different tells nothing of other rows.
@@ -120,7 +122,8 @@ def text_type(name: str, words: float, different: float, given: int, digits: flo
     text = f"text of {different:,.0f} different values"
     if different > MANY and 2 * digits >= 1:
         return Column(name, "category", f"{text}, most of which begin with a digit, {AMOUNTS}")
-    return Column(name, "category", f"{text} in {given:,} rows {SELDOM}" if different > max(MANY, given / 2) else "")
+    seldom = words >= PHRASE and different > max(MANY, given / 2)
+    return Column(name, "category", f"{text} in {given:,} rows {SELDOM}" if seldom else "")
 
 
 def seem_numbers(numbers: int, given: int, different: int, odd: int) -> bool:
