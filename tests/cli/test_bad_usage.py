@@ -14,6 +14,7 @@ from customers import customers
     ("arguments", "complaint"),
     [
         (["fit", "train.csv"], "say which column to predict with --target; it has age, income, town"),
+        (["explain", "m.json", "train.csv"], "train.csv': more than this command takes without an option."),
         (["fit", "train.csv", "--target", "sold"], "no column 'sold'; it has age"),
         (["fit", "nothing.csv", "--target", "y"], "nothing.csv: no such file"),
         (["fit", "train.csv", "--target", "income"], "measurements"),

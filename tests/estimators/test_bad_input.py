@@ -404,8 +404,10 @@ BAD_PARAMETERS = [
     (SGDClassifier("zero_one"), "flat"),
     (SGDClassifier(penalty="l3"), "penalty='l3'"),
     (SGDClassifier(l1_ratio=1.5), "l1_ratio=1.5"),
-    (LinearClassifier(penalty="elasticnet"), "needs l1_ratio"),
-    (LogisticRegression(penalty="elasticnet", l1_ratio=None), "needs l1_ratio"),
+    *(
+        (each(penalty="elasticnet", l1_ratio=None), "needs l1_ratio")
+        for each in (LogisticRegression, SGDClassifier, Perceptron, LinearClassifier)
+    ),
     (LogisticRegression(penalty="l2", l1_ratio=-0.5), "l1_ratio=-0.5"),
     (LogisticRegression(penalty="l2", l1_ratio="half"), "l1_ratio='half'"),
     (LogisticRegression(penalty=None, C=-1.0), "C=-1.0"),

@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import scale
 
-from linsep import Perceptron, SGDClassifier
+from linsep import LinearClassifier, LogisticRegression, Perceptron, SGDClassifier
 
 WALKS = {
     "constant": dict(loss="log_loss", learning_rate="constant", eta0=0.01, alpha=0.01),
@@ -137,13 +137,21 @@ def test_planes_are_as_precise_as_the_examples(more, dtype):
             assert (model.coef_.dtype, model.intercept_.dtype) == (expected.coef_.dtype, expected.intercept_.dtype)
 
 
-def test_an_elastic_net_has_scikit_learns_share_of_l1_beside_its_names():
+@pytest.mark.parametrize(
+    ("ours", "said", "share"),
+    [
+        (LogisticRegression, {}, theirs.LogisticRegression().l1_ratio),
+        (SGDClassifier, {"random_state": 0}, theirs.SGDClassifier().l1_ratio),
+        (SGDClassifier, {"random_state": 0, "alpha": 0.01}, theirs.SGDClassifier().l1_ratio),
+        (Perceptron, {"random_state": 0, "order": "random"}, theirs.Perceptron().l1_ratio),
+        (LinearClassifier, {"loss": "logistic"}, theirs.SGDClassifier().l1_ratio),
+    ],
+)
+def test_an_elastic_net_has_scikit_learns_share_of_l1_if_none_is_said(ours, said, share):
     rng = np.random.default_rng(1)
     X, y = rng.standard_normal((80, 4)), rng.integers(0, 2, 80)
-    unsaid, said = (
-        SGDClassifier(penalty="elasticnet", alpha=0.01, random_state=0, **more).fit(X, y)
-        for more in ({}, {"l1_ratio": theirs.SGDClassifier().l1_ratio})
-    )
-    np.testing.assert_array_equal(unsaid.coef_, said.coef_)
-    with pytest.raises(ValueError, match="needs l1_ratio"):
-        SGDClassifier(penalty="elasticnet").fit(X, y)
+    unsaid, with_it = (ours(penalty="elasticnet", **said, **more).fit(X, y) for more in ({}, {"l1_ratio": share}))
+    assert unsaid.l1_ratio == share
+    np.testing.assert_array_equal(unsaid.coef_, with_it.coef_)
+    other = ours(penalty="elasticnet", **said, l1_ratio=0.9).fit(X, y)
+    assert (other.coef_ != unsaid.coef_).any()

@@ -316,3 +316,27 @@ def test_where_w_is_nearly_zero_that_is_said_of_margins_and_of_thresholds(tmp_pa
     assert said in run(*choose, "1e-7", "-o", tmp_path / "m.json")
     assert said in run("explain", tmp_path / "m.json")
     assert said not in run(*choose, "1")
+
+
+def test_grouped_data_are_asked_for_a_plane_as_they_are_fitted(tmp_path):
+    file, frame = trials(tmp_path)
+    asked = file, "--successes", "died", "--trials", "n"
+    fitted = call("fit", *asked, "--C", "inf", "-o", tmp_path / "m.json")
+    assert "`linsep separable --estimates` proves it" in fitted.err.decode()
+    record = run_json("separable", *asked, "--estimates")
+    assert record["estimates"]["group = D"] == "+inf"
+    # The supremum counts every trial, as the fit's objective does.
+    objective = float(re.search(r"objective is ([\d.]+);", fitted.out.decode()).group(1))
+    assert record["supremum"] == pytest.approx([-objective] * 2, rel=1e-4)
+    rows = [int(row) for row in re.findall(r"row (\d+)", run("separable", *asked))]
+    assert 1 <= max(rows) <= len(frame)
+
+
+@pytest.mark.slow
+def test_no_pass_has_the_number_of_another(tmp_path, monkeypatch):
+    told = []
+    monkeypatch.setattr("linsep.cli.learning.Waiting.share", lambda self, what, done, of: told.append((what, done)))
+    grouped().to_csv(tmp_path / "a.csv", index=False)
+    call("fit", tmp_path / "a.csv", "-t", "y", "--C", "inf", "--max-memory", "1GB", "-o", tmp_path / "m.json")
+    passes = [what.split(",")[0] for what, done in told if what.startswith("pass") and done == 400]
+    assert len(passes) == len(set(passes)) > 10

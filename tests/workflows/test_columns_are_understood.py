@@ -461,3 +461,19 @@ def test_a_unit_without_brackets_in_the_name_of_its_column_is_not_said_twice(tmp
     told = run("fit", tmp_path / "a.csv", "-t", "state", "-o", tmp_path / "m.json")
     assert "discount %, t" in told
     assert "(%)" not in told + run("explain", tmp_path / "m.json")
+
+
+def test_a_category_with_a_level_for_most_rows_is_told(tmp_path):
+    rng = np.random.default_rng(0)
+    remarks = [f"{rng.choice(['calls', 'pays', 'asks'])} {rng.integers(0, 250)}" for _ in range(400)]
+    pd.DataFrame({"remark": remarks, "x": rng.normal(size=400), "y": [0, 1] * 200}).to_csv(tmp_path / "a.csv")
+    notes = [note for note in prepare(tmp_path / "a.csv", "y").notes if "remark" in note]
+    assert len(notes) == 1
+    assert f"column 'remark': text of {len(set(remarks))} different values in 400 rows is taken for" in notes[0]
+    assert notes[0].endswith("for its words say --text")
+
+
+def test_of_many_columns_the_last_one_is_named_too(tmp_path):
+    pd.DataFrame(np.arange(60.0).reshape(3, 20)).add_prefix("c").to_csv(tmp_path / "a.csv", index=False)
+    with pytest.raises(DataError, match=r"it has c0, .*c11, …, c19$"):
+        prepare(tmp_path / "a.csv", None)

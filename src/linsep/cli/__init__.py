@@ -181,6 +181,7 @@ def _explain(error: Exception) -> str:
         return _in_options(for_commands(error))
     if type(error).__module__.startswith("cyclopts"):
         said = re.sub(r'"(--[\w-]+)"', r"\1", " ".join(str(error).split()))  # of old it has quotes around options
+        said = re.sub(r"^Unused Tokens: \[(.*)\]", r"\1: more than this command takes without an option", said)
         if "--data requires an argument" in said:  # a list such as --category a b takes all words to the next option
             said += " Write the file first, and lists such as --category a b after it."
         return f"{said} linsep --help shows the commands, linsep COMMAND --help their options"

@@ -269,6 +269,8 @@ def separable(
     *,
     target: Target = None,
     positive: str | None = None,
+    successes: str | None = None,
+    trials: str | None = None,
     estimates: bool = False,
     time_limit: float = 60.0,
     columns: Columns = COLUMNS,
@@ -281,6 +283,10 @@ def separable(
     ----------
     positive
         Of more than two classes, the one to tell from the rest.
+    successes
+        Instead of a target: the column with the number of successes among the trials that a row stands for.
+    trials
+        The column with the number of these trials.
     estimates
         Say also which estimates of a logistic regression are finite, which are infinite and in which direction, and
         what the likelihood comes to.
@@ -293,9 +299,11 @@ def separable(
     from ..workflows.labels import two_classes
     from ..workflows.preparation import prepare
     from ..workflows.reference import Reference
+    from ..workflows.weighing import Weighing
 
     with Waiting(f"reading {data}") as waiting:
-        examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
+        grouped = Weighing(successes=successes, trials=trials)
+        examples = prepare(data, target, keep_frame=True, weighing=grouped, **columns.asked(reading))
         y = two_classes(examples, positive)
         waiting.on("looking for a plane, and for a proof that there is none")
         # Estimates are relative to a level of each category, as in `fit --C inf`; whether a plane separates stays.
@@ -303,10 +311,10 @@ def separable(
         X, names = reference.features(examples.own_numbers(), examples.encoding)
         found = separability(X, y, time_limit=time_limit)
         record = {"verdict": found.verdict, "separable": found.separable, "proof": found.to_dict()}
-        text = told(found, names, len(y))
+        text = told(found, names, len(y), examples.numbers)
         if estimates:
             waiting.on("following the likelihood to its supremum")
-            limit = maximum_likelihood(X, y, feature_names=names, time_limit=time_limit)
+            limit = maximum_likelihood(X, y, examples.weight, feature_names=names, time_limit=time_limit)
             record["estimates"] = dict(zip([*names, "intercept"], limit.verdicts, strict=True))
             record["reference"] = reference.levels
             text = f"{text}\n{reference.remark()}" if reference.levels else text

@@ -47,7 +47,7 @@ class LinearClassifier(SolverEstimator, PenalisedEstimator):
     penalty : {"l2", "l1", "elasticnet", None} or Penalty, default="l2"
     C : float, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.
-    l1_ratio : float, optional
+    l1_ratio : float, default=0.15
         The share of L1 in ``penalty="elasticnet"``.
     solver : "auto", str or solver, default="auto"
         A name (``"newton"``, ``"dual"``, ``"interior_point"``, ``"least_squares"``, ``"gradient_descent"``, ``"sgd"``,
@@ -104,7 +104,7 @@ class LinearClassifier(SolverEstimator, PenalisedEstimator):
         *,
         penalty: str | Penalty | None = "l2",
         C: float | None = 1.0,
-        l1_ratio: float | None = None,
+        l1_ratio: float | None = 0.15,
         solver: str | Solver = "auto",
         tol: float = 1e-4,
         max_iter: int | None = None,

@@ -38,7 +38,8 @@ class LogisticRegression(CertifiedEstimator):
     C : float, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.
     l1_ratio : float, default=0.0
-        r in ``(1 − r)·½‖w‖² + r·‖w‖₁``.
+        r in ``(1 − r)·½‖w‖² + r·‖w‖₁``, also of ``penalty="elasticnet"``: as in scikit-learn, it is L2 alone until a
+        share of L1 is given.
     fit_intercept : bool, default=True
     class_weight : dict, "balanced" or None
     tol : float, default=1e-4

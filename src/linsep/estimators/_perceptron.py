@@ -24,6 +24,7 @@ from ..separation.verdict import NotSeparableError, Separability, of_plane
 from . import _scaling as scaling
 from ._exact import ExactEstimator, intercept_helps
 from ._scikit_learn import ScikitLearnNames
+from ._specification import penalty_of
 
 if TYPE_CHECKING:
     from ..solvers import Result, Solver, Votes
@@ -73,8 +74,8 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
     n_jobs : int or None
         Threads over the classes, where there are more than two; None for all.
     penalty : {"l2", "l1", "elasticnet"} or None, default=None
-    l1_ratio : float, optional
-        The share of L1 in ``penalty="elasticnet"``: 0.15 as in scikit-learn, unless said.
+    l1_ratio : float, default=0.15
+        The share of L1 in ``penalty="elasticnet"``.
     eta0 : float, optional
         What multiplies every step; without a penalty it changes nothing but the length of w.
     alpha, tol, early_stopping, validation_fraction, n_iter_no_change, shuffle
@@ -146,7 +147,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         n_jobs: int | None = None,
         penalty: str | Penalty | None = None,
         alpha: float | None = None,
-        l1_ratio: float | None = None,
+        l1_ratio: float | None = 0.15,
         tol: float | str | None = "auto",
         shuffle: bool | None = None,
         eta0: float | None = None,
@@ -190,7 +191,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         return losses.Perceptron()
 
     def _penalty(self) -> Penalty:
-        return self._penalty_of(self.penalty, self.l1_ratio)
+        return penalty_of(self.penalty, self.l1_ratio)
 
     def _C(self) -> float:
         return np.inf if self.penalty is None else self._strength(1.0, 1.0)

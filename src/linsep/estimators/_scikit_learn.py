@@ -19,11 +19,10 @@ from .. import losses, schedules, stopping
 from .._common.checks import check_choice, check_count
 from ..losses import Loss
 from ..objective.examples import Examples
-from ..penalties import Penalty
 from ..schedules import Adaptive, Constant, InversePower, InverseTime, Schedule
 from ..stopping import HeldOut, NoImprovement, NoProgress, Rule
 from ._certified import check_number
-from ._specification import check_C, penalty_of
+from ._specification import check_C
 from ._streaming import StreamingEstimator
 
 if TYPE_CHECKING:
@@ -51,8 +50,6 @@ DEFAULTS: Mapping[str, Any] = {
     "average": False,
     "shuffle": True,
 }
-#: The share of L1 in an elastic net, there.
-L1_RATIO = 0.15
 #: Our name of each thing, what it is if nobody says, and scikit-learn's names for it.
 SPELLINGS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
     ("C", 1.0, ("alpha",)),
@@ -244,11 +241,6 @@ class ScikitLearnNames(StreamingEstimator):
         return [
             HeldOut(float(tol), patience) if self._theirs("early_stopping") else NoImprovement(tol / factor, patience)
         ]
-
-    def _penalty_of(self, penalty: str | Penalty | None, l1_ratio: float | None) -> Penalty:
-        """Return the penalty; beside scikit-learn's own names its elastic net has a share of L1 unsaid."""
-        unsaid = penalty == "elasticnet" and l1_ratio is None and self._is_scikit_learns()
-        return penalty_of(penalty, L1_RATIO if unsaid else l1_ratio)
 
     def _strength(self, C: object, factor: float) -> float:
         """Return our C of the data at hand: alpha counts against the mean of the losses."""

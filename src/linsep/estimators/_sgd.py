@@ -42,9 +42,8 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
     penalty : {"l2", "l1", "elasticnet", None} or Penalty, default="l2"
     C : float, default=1.0
         How much the losses count against the penalty; inf or None for no penalty.
-    l1_ratio : float, optional
-        The share of L1 in ``penalty="elasticnet"``, which has to be said, unless one of scikit-learn's own names is
-        given: then it is 0.15, as there.
+    l1_ratio : float, default=0.15
+        The share of L1 in ``penalty="elasticnet"``.
     schedule : Schedule, str, float or None
         Step sizes: ``"constant"``, ``"inverse_time"``, ``"inverse_sqrt"``, ``"inverse"``, a number, an object of
         `linsep.schedules`, or None for one that suits the data.
@@ -108,7 +107,7 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
         *,
         penalty: str | Penalty | None = "l2",
         C: float | None = 1.0,
-        l1_ratio: float | None = None,
+        l1_ratio: float | None = 0.15,
         schedule: str | float | Schedule | None = None,
         stopping: str | Rule | Iterable[str | Rule] | None = "no_progress",
         keep: str | None = None,
@@ -169,9 +168,6 @@ class SGDClassifier(ScikitLearnNames, PenalisedEstimator):
 
     def _loss(self) -> Loss:
         return known_loss(self.loss)[0]
-
-    def _penalty(self) -> Penalty:
-        return self._penalty_of(self.penalty, self.l1_ratio)
 
     def _C(self) -> float:
         C = self._strength(self.C, known_loss(self.loss)[1])

@@ -29,11 +29,22 @@ AMOUNTS = 20
 SAME = "if they mean the same, write them alike in the file"
 
 
+def _ends(names: list[str]) -> str:
+    """Return the first names and the last one, where labels often are.
+
+    Examples
+    --------
+    >>> _ends([f"column_{k}" for k in range(1, 59)])[-23:]
+    'column_12, …, column_58'
+    """
+    return f"{listed(names, 12)}, {listed(names[-1:], 1)}" if len(names) > 13 else listed(names, 13)
+
+
 def target_column(data: Table, target: str | None) -> str:
     """Return the column with the labels."""
     if target is None:
         raise DataError(
-            f"{data.name}: say which column to predict with --target; it has {listed(data.frame.column_names, 12)}"
+            f"{data.name}: say which column to predict with --target; it has {_ends(data.frame.column_names)}"
         )
     return data.column(target)
 

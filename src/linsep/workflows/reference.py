@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .._common.types import FloatArray, IntArray
 from .._common.words import listed, told_apart
@@ -67,6 +68,12 @@ class Reference:
             raise DataError("what the model's file says of reference levels is damaged; fit the model again")
         return cls(*parts, said.get("decided", True) is not False)
 
+    @property
+    def infinite(self) -> list[str]:
+        """What runs to infinity, and to which."""
+        signs = {"+inf": "+∞", "-inf": "−∞"}
+        return [f"{name} ({signs[kind]})" for name, kind in self.estimates.items() if kind in signs]
+
     def in_words(self) -> str:
         """Return the levels, in a list."""
         return ", ".join(told_apart([f"{name} = {level}" for name, level in self.levels.items()]))
@@ -111,15 +118,18 @@ class Reference:
 
     def with_estimates(self, examples: Examples, model: Any) -> Self:
         """Return the same with what runs to infinity in a fit without an optimum, as far as it is decided in time."""
-        is_likelihood = len(model.classes_) == 2 and scores_are_log_odds(model)
-        if not is_likelihood or getattr(model, "_no_optimum", None) is None:
+        if not is_likelihood(model) or getattr(model, "_no_optimum", None) is None:
             return self
+        return self.estimated(examples.X, examples.y, examples.weight, examples.encoding)
+
+    def estimated(self, X: Any, y: NDArray[Any], weight: FloatArray | None, encoding: Encoding) -> Self:
+        """Return the same with what runs to infinity on these rows, as far as it is decided in time."""
         from ..exact import ProofTimeoutError
         from ..separation.recession import estimates
 
-        X, names = self.features(examples.X, examples.encoding)
+        X, names = self.features(X, encoding)
         try:
-            found = estimates(X, examples.y, examples.weight, time_limit=SECONDS)
+            found = estimates(X, y, weight, time_limit=SECONDS)
         except ProofTimeoutError:
             return replace(self, decided=False)
         verdicts = zip([*names, "intercept"], found.verdicts, strict=True)
@@ -138,6 +148,11 @@ class Reference:
         """Whether all of these are levels of columns with a reference level: some are redundant, as everybody knows."""
         known = {j for levels in self.places(encoding).values() for j in levels}
         return features <= known
+
+
+def is_likelihood(model: Any) -> bool:
+    """Whether a fit without a penalty is one of maximum likelihood, of two classes."""
+    return len(model.classes_) == 2 and scores_are_log_odds(model)
 
 
 def _first(levels: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from .._common.words import phrase
 from .._core import helpers
 from ..analysis.evaluation import Evaluation, look, measure
 from ..analysis.importance import ImportanceSums
@@ -29,7 +30,7 @@ from .deciding import Decision
 from .memory import Budget, give_back
 from .preparation import Encoding
 from .preparing_streams import TEST, Preparation, file_to_stream
-from .reference import Reference
+from .reference import Reference, is_likelihood
 from .request import Progress, Request
 from .summaries import Facts
 from .training import class_weights, estimator, is_proven
@@ -105,11 +106,12 @@ class _Fit:
         decision = self._decide(scratch, classes)
         reference = Reference.chosen(self.request.reference, encoding, penalised=bool(np.isfinite(self.model.C)))
         interrupted = self._learn(scratch, classes, encoding)
+        reference = self._estimated(reference, scratch, classes, encoding, interrupted)
         decision.apply(self.model)
         accuracy, data, important = self._measure(scratch, classes, encoding)
         seen = scratch.counts if weighing.sample_weight else scratch.totals.astype(np.int64)
         counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
-        notes = [*prepared["notes"], *self._unproven(interrupted)]
+        notes = [*prepared["notes"], *self._unproven(interrupted, reference)]
         told: dict[str, Any] = dict(weighing=weighing, reference=reference, rows_of_file=prepared["rows_of_file"])
         doubts = [] if weighing.is_grouped else self._doubts(scratch, classes, encoding)
         facts = Facts(self.source.name, scratch.d, counts, encoding, notes, accuracy, doubts, **told)
@@ -151,10 +153,27 @@ class _Fit:
     def _size_of_row(self, scratch: Scratch) -> int:
         return int(12 * scratch.stored // scratch.n if scratch.is_sparse else 8 * scratch.d) + 160
 
-    def _unproven(self, interrupted: bool) -> list[str]:
+    def _estimated(
+        self, reference: Reference, scratch: Scratch, classes: NDArray[Any], encoding: Encoding, interrupted: bool
+    ) -> Reference:
+        """Return the reference with what runs to infinity, looked for where all rows have room at once."""
+        if self.model.converged_ or interrupted or not np.isinf(self.model.C) or not is_likelihood(self.model):
+            return reference
+        if scratch.n > self.budget.sample // (COPIES * self._size_of_row(scratch)):
+            return replace(reference, decided=False)
+        self.progress("looking for what runs to infinity", 0, 0)
+        rows = gather(scratch, scratch.n, np.random.default_rng(0))
+        return reference.estimated(rows.rows.X, classes[rows.codes], rows.weight, encoding)
+
+    def _unproven(self, interrupted: bool, reference: Reference) -> list[str]:
         """Say why nothing is proven without a penalty, where that is so."""
         if self.model.converged_ or interrupted or not np.isinf(self.model.C):
             return []
+        if reference.infinite:
+            return [
+                f"no finite optimum exists, the fit stops on the way: to infinity run {phrase(reference.infinite)}; "
+                "`linsep separable --estimates` proves it; give a finite --C"
+            ]
         if is_proven(self.model):
             return [
                 "some coefficients seem to run to infinity, because the losses of some rows vanish as they do: `linsep "
@@ -260,7 +279,7 @@ class _Watched(InBlocks):
     """Blocks, with somebody told how many rows have gone by."""
 
     def __init__(self, blocks: Scratch, progress: Progress, sample_size: int, holds: float) -> None:
-        self._blocks, self._progress, self.what = blocks, progress, "pass 1"
+        self._blocks, self._progress, self._pass, self._of = blocks, progress, 1, ""
         self.sample_size, self.holds = sample_size, holds
         self.n, self.d, self.counts, self.squares = blocks.n, blocks.d, blocks.counts, blocks.squares
         self.weighted = blocks.weighted
@@ -272,12 +291,21 @@ class _Watched(InBlocks):
         """Yield the blocks in random order."""
         return self._watched(self._blocks.shuffled(seed))
 
+    def begins(self, of: str) -> None:
+        """Name the passes that come, of one plane of several."""
+        self._pass, self._of = 1, of
+
+    def goes_on(self, number: int, of: str) -> None:
+        """Say which pass comes, and how far the fit is; no number comes twice."""
+        self._pass, self._of = max(self._pass, number), of
+
     def _watched(self, blocks: Iterator[Block]) -> Iterator[Block]:
         done = 0
         for block in blocks:
             yield block
             done += block.rows.n
-            self._progress(self.what, done, self.n)
+            self._progress(f"pass {self._pass}{self._of}", done, self.n)
+        self._pass += 1
 
 
 class _Run:
@@ -297,7 +325,7 @@ class _Run:
         which = f", class {k + 1} of {count}" if count > 1 else ""
 
         def passed(passes: int, gap: float) -> None:
-            self._examples.what = f"pass {passes + 1}{which}" + (f", gap {gap:.1e}" if gap < 1.0 else "")
+            self._examples.goes_on(passes + 1, which + (f", gap {gap:.1e}" if gap < 1.0 else ""))
 
-        self._examples.what = f"pass 1{which}"
+        self._examples.begins(which)
         return self._folder.place(self._examples.n, passed)

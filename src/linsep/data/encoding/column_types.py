@@ -11,6 +11,8 @@ import pyarrow as pa
 KINDS = ("number", "category", "date", "text", "ignored")
 #: A column of text has at least so many words a row, on average.
 WORDS = 3
+#: From so many words a row on it may be: a name or a code has one.
+PHRASE = 2
 #: Below this many rows, values that are all different do not make a column an identifier.
 FEW = 20
 #: Text of which this share of all values is different tells nothing of other rows.
@@ -41,6 +43,7 @@ NO_VALUES, ONE_VALUE = "it has no values", "it has one value only"
 NUMBERS_ROWS, IDENTIFIES = "it numbers the rows", "it identifies the rows"
 DIFFERS = "text that differs in nearly every row; if it is a number or a date, say --numeric or --date"
 AMOUNTS = "is taken for a category; where these are amounts, write them as numbers and say --numeric, else --category"
+SELDOM = "is taken for a category, of which a level says little that few rows have; for its words say --text"
 ASKED_FOR = "asked for"
 
 
@@ -116,8 +119,11 @@ def text_type(name: str, words: float, different: float, given: int, digits: flo
         return Column(name, "text")
     if given >= FEW and different >= NEARLY_ALL * given:
         return Column(name, "ignored", IDENTIFIES if names_rows(name) else DIFFERS)
-    many = f"text of {different:,.0f} different values, most of which begin with a digit, {AMOUNTS}"
-    return Column(name, "category", many if different > MANY and 2 * digits >= 1 else "")
+    text = f"text of {different:,.0f} different values"
+    if different > MANY and 2 * digits >= 1:
+        return Column(name, "category", f"{text}, most of which begin with a digit, {AMOUNTS}")
+    seldom = words >= PHRASE and different > max(MANY, given / 2)
+    return Column(name, "category", f"{text} in {given:,} rows {SELDOM}" if seldom else "")
 
 
 def seem_numbers(numbers: int, given: int, different: int, odd: int) -> bool:
