@@ -264,14 +264,14 @@ class _Run(GapRun):
         part = self.sampled = sample_objective(self.problem, self.seed)
         if part is None:
             return self.problem.zeros()
-        if not knows(self.problem, part, TUNED.known):
+        known = knows(self.problem, part, TUNED.known)
+        if self.summed and not self.problem.examples.dear:
+            self.by_sample = known or bool(part.rows.filled().min() >= TUNED.known)
+        if not known:
             part = sample_objective(self.problem, self.seed, trust=TUNED.trust)
             assert part is not None
         method = Newton(0.1 * TUNED.sample_tol, TUNED.sample_steps)
         result = _Run(method, part, of_sample=True).result(None).as_part()
-        if self.summed and not self.problem.examples.dear and part.rows.filled().min() >= TUNED.known:
-            assert self.sampled is not None
-            self.by_sample = True
         return result.w, result.b
 
     def _doubted(self, point: Any) -> Any:
