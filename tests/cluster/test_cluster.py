@@ -274,6 +274,19 @@ def test_many_rows_of_few_features_take_few_rounds():
     assert verify(found, X, y)
 
 
+def test_a_sample_gives_the_hessian_of_many_features():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(20_000, 40))
+    X[:, 39] = np.where(rng.random(20_000) < 1e-3, 30.0, 0.0)  # on some twenty rows, which a sample has all of
+    y = X @ rng.normal(size=40) + 2.0 * rng.logistic(size=20_000) > 0
+    found = fit_here(LogisticRegression(random_state=0), X, y, [5_000, 15_000])
+    sums = [one for one in found.history_.rounds if one.what == "_SumsAt"]
+    assert found.converged_
+    assert len(sums) <= 5
+    assert all(one.received < 8 * 3 * 40 for one in sums)  # gradients, no matrices
+    assert verify(found, X, y)
+
+
 def wide(n=3000, d=4000):
     """Return more features than a Hessian is written down for, and labels that follow from some of them."""
     rng = np.random.default_rng(0)

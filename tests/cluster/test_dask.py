@@ -22,6 +22,7 @@ import pyarrow as pa
 from distributed import Client, LocalCluster
 
 from here import fit_here
+from linsep.cluster.dask import DaskEngine
 from linsep.dask import LeastSquaresClassifier, LinearSVC, LogisticRegression, plan, verify
 from linsep.data.encoding import TableEncoding
 from people import people
@@ -358,3 +359,26 @@ def test_a_client_that_is_lost_goes_on_from_its_checkpoint(cluster, bits, tmp_pa
     model = LinearSVC(C=0.1).fit(*arrays(), checkpoint=path)
     assert [one.seconds > 0 for one in model.history_.rounds[:8]] == [False] * 6 + [True] * 2
     assert same_bits(model, bits["hinge"])
+
+
+@pytest.mark.parametrize("error", [RuntimeError("cannot reshape"), RecursionError("too deep")])
+def test_an_error_of_our_own_is_no_lost_worker(monkeypatch, error):
+    def broken(self, groups):
+        raise error
+
+    monkeypatch.setattr(DaskEngine, "_made", broken)
+    monkeypatch.setattr(DaskEngine, "_held_together", lambda self: [])
+    monkeypatch.setattr(DaskEngine, "_by_tasks", lambda self, *_: "by tasks")
+    with pytest.raises(type(error), match=str(error)):
+        DaskEngine(None, []).run(b"", [])
+
+
+@pytest.mark.parametrize("error", [OSError("no answer"), RuntimeError("Worker holding Actor was lost.  Status: lost")])
+def test_the_work_of_a_lost_worker_goes_over_to_tasks(monkeypatch, error):
+    def broken(self, groups):
+        raise error
+
+    monkeypatch.setattr(DaskEngine, "_made", broken)
+    monkeypatch.setattr(DaskEngine, "_held_together", lambda self: [])
+    monkeypatch.setattr(DaskEngine, "_by_tasks", lambda self, *_: "by tasks")
+    assert DaskEngine(None, []).run(b"", []) == "by tasks"

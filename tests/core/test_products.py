@@ -114,6 +114,17 @@ def test_planes_that_do_not_fit_the_rows_are_refused(kernels, wrong):
 def test_a_column_shows_on_as_many_rows_as_it_is_set_on(form):
     X = np.zeros((40, 4))
     X[:10, 0], X[:, 1], X[3, 2] = 7.0, -0.5, 1e-3
-    assert Rows(form(X)).shows() == pytest.approx([10, 40, 1, 40])  # one that is empty misleads nobody
+    once = np.ones(40)
+    assert Rows(form(X)).shows(once, once) == pytest.approx([10, 40, 1, 40])  # one that is empty misleads nobody
     heavy = np.append(np.full(39, 0.01), 5.0)[:, None]
-    assert 1 < Rows(form(heavy)).shows()[0] < 1.01
+    assert 1 < Rows(form(heavy)).shows(once, once)[0] < 1.01
+
+
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_a_column_whose_rows_were_all_drawn_is_known(form, monkeypatch):
+    monkeypatch.setattr("linsep._core.products.AT_ONCE", 30)  # several pieces
+    X = np.zeros((40, 3))
+    X[:5, 0], X[:, 1], X[20:, 2] = 30.0, 1.0, 2.0
+    weight = np.append(np.ones(20), np.full(20, 4.0))  # each of the last ones stands for three that were not drawn
+    shows = Rows(form(X)).shows(weight, weight - 1.0)
+    assert shows == pytest.approx([np.inf, 100**2 / (20 * 4 * 3), (20 * 4) ** 2 / (20 * 4 * 3)])

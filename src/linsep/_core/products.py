@@ -18,6 +18,8 @@ from .workers import WORTH_A_THREAD, threads
 MOSTLY_ZERO = 0.3
 #: Below this many entries a copy does not pay.
 WORTH_COMPRESSING = 1_000_000
+#: Dense rows are squared so many numbers at a time.
+AT_ONCE = 1 << 17
 #: Up to so many columns a Hessian is as cheap as a few products with it.
 NARROW: int = kernels.NARROW
 
@@ -138,12 +140,20 @@ class StoredRows:
             return np.bincount(self.X.indices, minlength=self.d)
         return np.asarray(np.count_nonzero(self.X, axis=0))
 
-    def shows(self) -> FloatArray:
-        """Return on how many rows each column shows, in effect: its participation ratio (Σ x²)² / Σ x⁴."""
-        once = np.ones(self.n)
-        squares = type(self)(self.X.multiply(self.X).tocsr() if self.is_sparse else np.square(self.X))
-        second, fourth = self.square_rmatvec(once), squares.square_rmatvec(once)
-        out: FloatArray = np.divide(second**2, fourth, out=np.full(self.d, float(self.n)), where=fourth > 0)
+    def shows(self, weight: FloatArray, unseen: FloatArray) -> FloatArray:
+        """Return on how many rows each column shows, in effect: (Σ s x²)² / Σ s u x⁴; n of an empty column.
+
+        With all weights one this is its participation ratio.
+        """
+        second, fourth = np.zeros(self.d), np.zeros(self.d)
+        size = self.n if self.is_sparse else max(1, AT_ONCE // self.d)
+        for part in (slice(at, at + size) for at in range(0, self.n, size)):  # which stays near, squared and again
+            squares = self.X.multiply(self.X).tocsr() if self.is_sparse else np.square(self.X[part], dtype=np.float64)
+            second += squares.T @ weight[part]
+            squares = squares.multiply(squares).tocsr() if self.is_sparse else np.square(squares, out=squares)
+            fourth += squares.T @ (weight * unseen)[part]
+        everywhere = np.where(second > 0, np.inf, float(self.n))
+        out: FloatArray = np.divide(second**2, fourth, out=everywhere, where=fourth > 0)
         return out
 
     def dense(self, which: IntArray | slice) -> FloatArray:

@@ -40,8 +40,8 @@ __all__ = ["LeastSquaresClassifier", "LinearSVC", "LogisticRegression", "verify"
 FAN = 8
 #: Seconds after which somebody looks whether the worker is still there.
 PATIENCE = 1.0
-#: What a call says of a worker that was lost.
-LOST = (OSError, RuntimeError, CancelledError)
+#: What a call may say of a worker that was lost; a RuntimeError of distributed's own begins with these words.
+LOST, LOST_WORDS = (OSError, RuntimeError, CancelledError), "Worker holding Actor was lost"
 
 
 # -- collections ------------------------------------------------------------------------------------------------------
@@ -304,8 +304,8 @@ class DaskEngine:
                 found = {k: one for call in calls for k, one in _answer(*call).items()}
                 self._holders = holders
                 return [found[k] for k in range(len(self.parts))]
-        except LOST:
-            pass  # tasks wait until somebody has made the partitions again
+        except LOST as error:
+            _raise_if_not_lost(error)  # tasks wait until somebody has made the partitions again
         return list(self.client.gather([self.client.submit(_look, part, pure=False) for part in self.parts]))
 
     def run(self, sent: bytes, seats: Sequence[Seat]) -> tuple[Answer, int]:
@@ -319,7 +319,8 @@ class DaskEngine:
             calls = [(holder, holder.work(sent, None if self._seated else seats)) for holder in self._holders]
             self._seated = True
             return joined([_answer(*call) for call in calls], len(seats)), len(calls)
-        except LOST:
+        except LOST as error:
+            _raise_if_not_lost(error)
             self._holders = None
             return self._by_tasks(sent, seats, self._held_together())
 
@@ -418,6 +419,12 @@ class _Holder:
             self.seats, self.leaves = [seats[k] for k in self.numbers], len(seats)
         with at_most_threads(self.threads):
             return work(sent, self.seats, self.parts, self.leaves)
+
+
+def _raise_if_not_lost(error: BaseException) -> None:
+    """Raise what went wrong in a task of ours: that another try would end as well."""
+    if isinstance(error, RuntimeError) and not str(error).startswith(LOST_WORDS):
+        raise error
 
 
 def _answer(holder: Any, call: Any) -> Any:

@@ -53,12 +53,18 @@ def sample_objective(problem: Objective, seed: int, least: int = 0, trust: float
     return None if block is None else on_sample(problem, block, trust)
 
 
-def knows(part: Objective, often: int) -> bool:
-    """Whether a sample has seen every feature so often, in effect, and in the rarest class as well."""
+def knows(problem: Objective, part: Objective, often: int) -> bool:
+    """Whether a sample of a problem says as much of every feature as so many rows do, and of the rarest class as well.
+
+    A row that was drawn with the chance p counts s = 1/p times, for s − 1 others that were not: Σ s x² is known but
+    for a variance of Σ s (s − 1) x⁴. Of a feature whose rows were all drawn, everything is known.
+    """
     found = np.bincount(part.codes, part.sample_weight, len(part.examples.counts))
     rarest = float(found.min() * len(found) / found.sum())
+    s = part.s
+    drawn = part.sample_weight is not None and not problem.examples.weighted  # else how often each counts is not known
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is not known
-        return bool(part.rows.shows().min() * rarest >= often)
+        return bool(part.rows.shows(s, s - 1.0 if drawn else s).min() * rarest >= often)
 
 
 def on_sample(problem: Objective, block: Block, trust: float | None = None) -> Objective | None:

@@ -118,7 +118,7 @@ class _Run(GapRun):
         super().__init__(method, observer)
         self.objective, self.seed = objective, seed
         self.steps, self.width, self.enough = 0, TUNED.widest, method.max_iter
-        self.narrower = TUNED.narrower
+        self.nearby, self.narrower = TUNED.nearby, TUNED.narrower
         self.duals: Any
         if objective.head.planes is not None:
             # Their proof is enclosed, whatever it is: of a tiny `tol` that takes some.
@@ -149,7 +149,7 @@ class _Run(GapRun):
         if start is None:
             return Start(*self.objective.zeros())
         if self.steps == 0:
-            self.width = TUNED.nearby
+            self.width = self.nearby
         return start
 
     def of_sample(self, part: Objective, gap: float) -> Start:

@@ -31,6 +31,11 @@ class Tuned:
     """What was tuned, with what it trades; set by `benchmarks/files.py`."""
 
     rough: float = 1e-3  #: The gap to which a sample is solved at first: each further pass costs a reading.
+    #: The first width from there, and what becomes of it: narrow springs take shorter steps, wide ones have to be moved
+    #: more often. (Passes of covtype, normal, lognormal and all but separable rows, C = 1 and .001, together: 128 for
+    #: these, 153 for .5 and .5, 130 for .2 and .5, 156 for .5 and .25.)
+    nearby: float = 0.2
+    narrow: float = 0.25
     #: Lengths of a step at which its slope is looked at in one pass, where the whole one was too long: the next to be
     #: tried is between two of them. One that was never too short: such a step is halved after all.
     lengths: FloatArray = field(default_factory=lambda: np.geomspace(2.0**-24, 1.0, 25))
@@ -48,6 +53,8 @@ TUNED = Tuned()
 #: Where dual variables are kept, by turns: the centres, now and as a killed run would want them, those of the best
 #: bound, of the last point, and of this pass.
 VECTORS = tuple(f"duals-{k}" for k in range(5))
+#: Where agreements z are kept, by turns: those of the point, and those of the next one; and how a step changes them.
+AGREEMENTS, CHANGE = ("agreements-0", "agreements-1"), "change"
 #: How each example bends, as the last pass found it, where no Hessian is added up.
 BENDS = "bends"
 
@@ -55,7 +62,7 @@ BENDS = "bends"
 class InBlocks:
     """Dual variables beside the blocks of their examples: a pass sets them and adds up all that is asked."""
 
-    fresh = True  # every pass begins afresh
+    fresh = True  # sums are: z + t dz between two whole steps is off by no more than some units in the last place
 
     def __init__(self, run: _Run, workspace: Workspace) -> None:
         self.run, self.objective, self.workspace = run, run.objective, workspace
@@ -63,11 +70,14 @@ class InBlocks:
         self.centre: str | None = None
         self.kept: str | None = None
         self.highest: str | None = None
+        self.at, self.next = AGREEMENTS  # where the point's agreements are, and those of the last pass may be
         self.wide = run.objective.d > FACTORED
         self.bent = np.zeros(0)  # the Hessian of the losses as the last pass has added it up, or its diagonal
         self.products = 0
         if self.wide:
             run.narrower = TUNED.narrower
+        else:
+            run.nearby, run.narrower = TUNED.nearby, TUNED.narrow
         self.wary = False  # whether steps are likely to be too long: the springs were released, and none was not since
 
     def resumed(self) -> Start | None:
@@ -90,12 +100,17 @@ class InBlocks:
 
     def begin(self, w: FloatArray, b: float, alpha: FloatArray | None) -> SprungPoint:
         """Make the first pass."""
-        return self._pass(w, b)
+        return self._accepted(self._pass(w, b))
+
+    def _accepted(self, point: SprungPoint) -> SprungPoint:
+        """Go on from the point of the last pass."""
+        self.at, self.next = self.next, self.at
+        return point
 
     def released(self, point: SprungPoint) -> SprungPoint:
         """Move the centres to where the dual variables are."""
         self.centre, self.wary = point.duals, True
-        return self._keep(self._pass(point.w, point.b))
+        return self._keep(self._pass(point.w, point.b, along=0.0))
 
     def keep(self, scales: tuple[float, float], *, duals: str, inner: float) -> None:
         """Remember which vector has the dual variables of the best bound."""
@@ -128,13 +143,14 @@ class InBlocks:
         theta, looked = self.objective.join(point.w, point.b), self.wary
         t = self._flattest(point, step, slope) if looked else 1.0
         while t > TUNED.shortest and slope < 0:
-            new = self._pass(*self.objective.split(theta + t * step), keep=point.duals)
+            along = t if looked else None
+            new = self._pass(*self.objective.split(theta + t * step), keep=point.duals, along=along)
             # The inner problem is convex: it has fallen as long as its slope has not turned. Where values drown in
             # rounding, as with a large C, the slope still tells.
             turned = float(new.gradient @ step) / -slope
             if new.inner <= point.inner + TUNED.armijo * t * slope or turned <= TUNED.accuracy:
                 self.wary = self.wary and t < 1.0
-                return self._keep(new)
+                return self._keep(self._accepted(new))
             if not looked:
                 t, looked = self._flattest(point, step, slope), True
             else:  # where the parabola through what is known is lowest
@@ -147,12 +163,14 @@ class InBlocks:
         Where few examples are in the band a step is too long by any factor, and halving it would take a pass each time.
         """
         objective, lengths, middle_of, width = self.objective, TUNED.lengths, self._middle(), self.run.width
-        w, b, (dw, db) = point.w, point.b, objective.split(step)
+        w, (dw, db) = point.w, objective.split(step)
+        at, change = (self.workspace.vector(name) for name in (self.at, CHANGE))
 
         def task(block: Block) -> FloatArray:
             part = objective.on(block)
-            c = part.C * part.s
-            line = dict(centre=middle_of(block, c), z=part.agreements(w, b), dz=part.agreements(dw, db), width=width)
+            c, dz = part.C * part.s, part.agreements(dw, db)
+            change.write(block.which, dz)
+            line = dict(centre=middle_of(block, c), z=at.read(block.which), dz=dz, width=width)
             return sprung_slopes(c, part.loss, lengths, **line)
 
         slopes = objective.examples.sum(InPieces(task))
@@ -177,20 +195,36 @@ class InBlocks:
     def _tell(self) -> None:
         self.workspace.passed(self.run.steps + self.products, self.run.proof().relative_gap)
 
-    def _pass(self, w: FloatArray, b: float, keep: str | None = None) -> SprungPoint:
-        """Go through the examples once: set their dual variables, and add up what is needed."""
+    def _agreements(self, w: FloatArray, b: float, along: float | None) -> Callable[[Any, slice], FloatArray]:
+        """Return what gives those of some examples at (w, b): without a product, where it is so far along a step."""
+        at, change, into = (self.workspace.vector(name) for name in (self.at, CHANGE, self.next))
+
+        def found(part: Any, which: slice) -> FloatArray:
+            if along == 0.0:
+                return at.read(which)
+            z: FloatArray = part.agreements(w, b) if along is None else at.read(which) + along * change.read(which)
+            into.write(which, z)
+            return z
+
+        return found
+
+    def _pass(self, w: FloatArray, b: float, keep: str | None = None, along: float | None = None) -> SprungPoint:
+        """Go through the examples once: set their dual variables, and add up what is needed.
+
+        `along`: how far along the step that was looked at last this is; not at all, if 0.
+        """
         objective, run, width = self.objective, self.run, self.run.width
         in_use = {self.centre, self.kept, self.highest, keep}
         name = next(name for name in VECTORS if name not in in_use)
         into, middle_of = self.workspace.vector(name), self._middle()
-        bends = self.workspace.vector(BENDS) if self.wide else None
+        bends, z_of = self.workspace.vector(BENDS) if self.wide else None, self._agreements(w, b, along)
 
         def task(block: Block) -> Several:
             part, which = objective.on(block), block.which
             c = part.C * part.s
             middle = middle_of(block, c)
             a, h = np.zeros(part.n), np.zeros(part.n)
-            sums = sprung_sums(part, c, a=a, h=h, centre=middle, z=part.agreements(w, b), width=width)
+            sums = sprung_sums(part, c, a=a, h=h, centre=middle, z=z_of(part, which), width=width)
             into.write(which, a)
             moved = np.divide((a - middle) ** 2, c, out=np.zeros_like(a), where=c > 0)
             shares = np.where(c > 0, c * part.loss.conjugate(-np.divide(a, c, out=np.zeros_like(a), where=c > 0)), 0.0)
