@@ -380,6 +380,9 @@ def test_connections_that_are_cut_are_no_errors_and_leave_nothing_behind(tmp_pat
         running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True, env=place)
     try:
         address = running.stdout.readline().strip()
+        with talking(address) as page:  # who computes has started
+            ask(page, 1, "hello")
+            heard(page)
         shake = handshake(address)
         for _ in range(40):
             sent = shake + framed(draw.choice(asked))
