@@ -3,6 +3,7 @@
 import contextlib
 import io
 import json
+import re
 import warnings
 
 import numpy as np
@@ -160,6 +161,7 @@ def test_planes_and_a_hand_drawn_line_are_judged_alike():
         ({"name": "perceptron", "eta": 1}, "every step has length 1"),
         ({"name": "hard_margin", "C": 1}, "no mistake is allowed"),
         ({"name": "sgd", "loss": "zero_one"}, "flat almost everywhere"),
+        ({"name": "sgd", "keep": "vote"}, "Only the perceptron lets its lines vote"),
         ({"name": "gradient_descent", "loss": "perceptron"}, "least at w = 0"),
         ({"name": "gradient_descent", "order": "random"}, "all examples at once"),
         ({"name": "soft_margin", "C": 0}, "number from 1e-06"),
@@ -325,6 +327,39 @@ def test_passes_that_are_used_up_are_told_without_parameters():
     (note,) = asked("fit", points=preset("overlap")[0], method=method)["film"]["notes"]
     assert note.startswith("It has not arrived: stopped after 100 passes; allow more passes")
     assert "=" not in note
+
+
+@pytest.mark.parametrize("name", ["gradient_descent", "sgd"])
+@pytest.mark.parametrize("schedule", SETTINGS["schedule"].choices)
+@pytest.mark.parametrize("eta", [1e-4, 1e4])
+def test_every_schedule_has_a_film_and_what_is_advised_can_be_chosen(name, schedule, eta):
+    method = {"name": name, "schedule": schedule, "eta": eta, "max_iter": 20}
+    film = asked("fit", points=preset("separable")[0], method=method, steps=20, draft=True)["film"]
+    assert not re.search(r"\w=|\(eta", film["advice"])
+    if film["try"]:
+        assert asked("fit", points=preset("separable")[0], method=method | film["try"], draft=True)["kind"] == "film"
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("overlap", {"name": "gradient_descent", "stopping": "zero_one_unchanged"}),
+        ("separable", {"name": "perceptron", "max_iter": 1}),
+        ("overlap", {"name": "soft_margin", "C": "inf"}),
+    ],
+)
+def test_notes_name_no_class_and_no_parameter(name, method):
+    film = asked("fit", points=preset(name)[0], method=method)["film"]
+    assert film["notes"]
+    for note in film["notes"]:
+        assert note.startswith("It has not arrived: ")
+        assert not re.search(r"max_iter|tol=|solver|Classifier|SVC", note), note
+
+
+def test_a_perceptron_that_a_proof_has_stopped_says_what_is_proven():
+    film = asked("fit", points=preset("overlap")[0], method={"name": "perceptron"})["film"]
+    ended = dict(film["facts"])["ended"]
+    assert ended == "stopped because it is proven that no plane separates the classes (not converged)"
 
 
 @pytest.mark.parametrize(
