@@ -1,13 +1,17 @@
 """Answers to the page's questions, against the library called directly and the program that the page gives away."""
 
 import contextlib
+import gzip
 import io
 import json
 import re
+import time
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -290,6 +294,28 @@ def test_more_than_two_classes_are_one_against_the_rest(answers):
 def test_files_that_cannot_be_used_are_refused(answers, name, data, why):
     with pytest.raises(ValueError, match=why):
         answers.files.add(name, data)
+
+
+def packed(kind):
+    """Return little that unpacks to much."""
+    if kind == "parquet":
+        table = pa.table({"a": np.zeros(20_000_000), "b": np.zeros(20_000_000, dtype=np.int8)})
+        parquet.write_table(table, into := io.BytesIO())
+        return into.getvalue()
+    if kind == "columns":
+        return gzip.compress(b",".join([b"1"] * 1_000_000) + b"\n" + b",".join([b"1"] * 1_000_000))
+    return pa.compress(b"a,b\n" + b"1,2\n" * 50_000_000, "zstd", asbytes=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["parquet", "text", "columns"])
+def test_a_small_file_that_unpacks_to_much_is_refused_in_time(answers, kind):
+    data = packed(kind)
+    assert len(data) < 1_000_000
+    begun = time.process_time()
+    with pytest.raises(RefusedError, match=r"room for 160\.0 MB|1,000,000 columns"):
+        answers.files.add("a.csv", data)
+    assert time.process_time() - begun < 5
 
 
 def test_questions_about_files_that_are_gone_are_refused(answers):
