@@ -20,7 +20,7 @@ class FeatureMap:
 
 FEATURES = {
     "plain": FeatureMap("the coordinates alone"),
-    "standardised": FeatureMap("each with mean 0 and spread 1", StandardScaler, "StandardScaler()"),
+    "standardised": FeatureMap("mean 0 and spread 1", StandardScaler, "StandardScaler()"),
     "squares": FeatureMap(
         "with squares: x, y, x², xy, y²",
         lambda: PolynomialFeatures(2, include_bias=False),
