@@ -17,6 +17,7 @@ from sklearn.preprocessing import PolynomialFeatures
 
 import linsep
 from asking import ANSWERS, asked, preset
+from command import run
 from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, ZeroOneClassifier, losses
 from linsep.play.answers import Answers
 from linsep.play.errors import RefusedError
@@ -230,6 +231,17 @@ def test_downloads_are_whole(what, tmp_path):
         np.testing.assert_array_equal(np.loadtxt(place, delimiter=",", skiprows=1), np.column_stack([X, y]))
     else:
         assert "linsep replay" in answer["text"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("features", ["plain", "squares"])
+def test_the_model_file_and_the_points_are_what_linsep_verify_takes(features, tmp_path):
+    points, asked_for = preset("separable")[0], {"method": {"name": "soft_margin"}, "features": features}
+    for what in ("model", "data"):
+        answer = asked("download", points=points, what=what, **asked_for)
+        (tmp_path / answer["name"]).write_text(answer["text"], "utf-8")
+    said = run("verify", tmp_path / "model.json", tmp_path / "points.csv", "--target", "class")
+    assert "Verified: the objective" in str(said)
 
 
 # --- files

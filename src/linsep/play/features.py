@@ -16,6 +16,7 @@ class FeatureMap:
     label: str
     make: Callable[[], Any] | None = None
     code: str = ""
+    degree: int = 1  # of its products
 
 
 FEATURES = {
@@ -25,10 +26,12 @@ FEATURES = {
         "with squares: x, y, x², xy, y²",
         lambda: PolynomialFeatures(2, include_bias=False),
         "PolynomialFeatures(2, include_bias=False)",
+        degree=2,
     ),
     "cubes": FeatureMap(
         "with cubes, too",
         lambda: PolynomialFeatures(3, include_bias=False),
         "PolynomialFeatures(3, include_bias=False)",
+        degree=3,
     ),
 }
