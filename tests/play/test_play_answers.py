@@ -1,17 +1,23 @@
 """Answers to the page's questions, against the library called directly and the program that the page gives away."""
 
 import contextlib
+import gzip
 import io
 import json
+import re
+import time
 import warnings
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import PolynomialFeatures
 
 import linsep
 from asking import ANSWERS, asked, preset
+from command import run
 from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, ZeroOneClassifier, losses
 from linsep.play.answers import Answers
 from linsep.play.errors import RefusedError
@@ -160,6 +166,7 @@ def test_planes_and_a_hand_drawn_line_are_judged_alike():
         ({"name": "perceptron", "eta": 1}, "every step has length 1"),
         ({"name": "hard_margin", "C": 1}, "no mistake is allowed"),
         ({"name": "sgd", "loss": "zero_one"}, "flat almost everywhere"),
+        ({"name": "sgd", "keep": "vote"}, "Only the perceptron lets its lines vote"),
         ({"name": "gradient_descent", "loss": "perceptron"}, "least at w = 0"),
         ({"name": "gradient_descent", "order": "random"}, "all examples at once"),
         ({"name": "soft_margin", "C": 0}, "number from 1e-06"),
@@ -226,6 +233,17 @@ def test_downloads_are_whole(what, tmp_path):
         assert "linsep replay" in answer["text"]
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("features", ["plain", "squares"])
+def test_the_model_file_and_the_points_are_what_linsep_verify_takes(features, tmp_path):
+    points, asked_for = preset("separable")[0], {"method": {"name": "soft_margin"}, "features": features}
+    for what in ("model", "data"):
+        answer = asked("download", points=points, what=what, **asked_for)
+        (tmp_path / answer["name"]).write_text(answer["text"], "utf-8")
+    said = run("verify", tmp_path / "model.json", tmp_path / "points.csv", "--target", "class")
+    assert "Verified: the objective" in str(said)
+
+
 # --- files
 
 
@@ -290,6 +308,28 @@ def test_files_that_cannot_be_used_are_refused(answers, name, data, why):
         answers.files.add(name, data)
 
 
+def packed(kind):
+    """Return little that unpacks to much."""
+    if kind == "parquet":
+        table = pa.table({"a": np.zeros(20_000_000), "b": np.zeros(20_000_000, dtype=np.int8)})
+        parquet.write_table(table, into := io.BytesIO())
+        return into.getvalue()
+    if kind == "columns":
+        return gzip.compress(b",".join([b"1"] * 1_000_000) + b"\n" + b",".join([b"1"] * 1_000_000))
+    return pa.compress(b"a,b\n" + b"1,2\n" * 50_000_000, "zstd", asbytes=True)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["parquet", "text", "columns"])
+def test_a_small_file_that_unpacks_to_much_is_refused_in_time(answers, kind):
+    data = packed(kind)
+    assert len(data) < 1_000_000
+    begun = time.process_time()
+    with pytest.raises(RefusedError, match=r"room for 160\.0 MB|1,000,000 columns"):
+        answers.files.add("a.csv", data)
+    assert time.process_time() - begun < 5
+
+
 def test_questions_about_files_that_are_gone_are_refused(answers):
     first = answers.files.add("a.csv", CSV)["file"]
     for _ in range(8):
@@ -325,6 +365,39 @@ def test_passes_that_are_used_up_are_told_without_parameters():
     (note,) = asked("fit", points=preset("overlap")[0], method=method)["film"]["notes"]
     assert note.startswith("It has not arrived: stopped after 100 passes; allow more passes")
     assert "=" not in note
+
+
+@pytest.mark.parametrize("name", ["gradient_descent", "sgd"])
+@pytest.mark.parametrize("schedule", SETTINGS["schedule"].choices)
+@pytest.mark.parametrize("eta", [1e-4, 1e4])
+def test_every_schedule_has_a_film_and_what_is_advised_can_be_chosen(name, schedule, eta):
+    method = {"name": name, "schedule": schedule, "eta": eta, "max_iter": 20}
+    film = asked("fit", points=preset("separable")[0], method=method, steps=20, draft=True)["film"]
+    assert not re.search(r"\w=|\(eta", film["advice"])
+    if film["try"]:
+        assert asked("fit", points=preset("separable")[0], method=method | film["try"], draft=True)["kind"] == "film"
+
+
+@pytest.mark.parametrize(
+    ("name", "method"),
+    [
+        ("overlap", {"name": "gradient_descent", "stopping": "zero_one_unchanged"}),
+        ("separable", {"name": "perceptron", "max_iter": 1}),
+        ("overlap", {"name": "soft_margin", "C": "inf"}),
+    ],
+)
+def test_notes_name_no_class_and_no_parameter(name, method):
+    film = asked("fit", points=preset(name)[0], method=method)["film"]
+    assert film["notes"]
+    for note in film["notes"]:
+        assert note.startswith("It has not arrived: ")
+        assert not re.search(r"max_iter|tol=|solver|Classifier|SVC", note), note
+
+
+def test_a_perceptron_that_a_proof_has_stopped_says_what_is_proven():
+    film = asked("fit", points=preset("overlap")[0], method={"name": "perceptron"})["film"]
+    ended = dict(film["facts"])["ended"]
+    assert ended == "stopped because it is proven that no plane separates the classes (not converged)"
 
 
 @pytest.mark.parametrize(

@@ -197,6 +197,25 @@ def test_a_file_is_dropped_and_its_columns_become_points(browser, address):
         assert page.problems == []
 
 
+def test_names_cells_and_files_are_shown_as_text(browser, address):
+    names, classes = ["<script>document.title='x'</script>", "<b>up"], ["<img src=x>", "b&amp;"]
+    rows = [f"{k},{k * 7 % 11},{classes[k % 2]},<u>{k % 3}" for k in range(20)]
+    with opened(browser, address, width=1000, height=900) as page:
+        ready(page)
+        before = page.evaluate("document.querySelectorAll('script, b, u, img').length")
+        drop_text(page, "\n".join([",".join([*names, "kind", "<u>level"]), *rows]), "<h1>.csv")
+        page.wait_for("!document.getElementById('columns').hidden")
+        choose(page, "target", "kind")
+        choose(page, "column-x", "")
+        page.click("#columns button")
+        page.wait_for(f"play.state.file !== null && {SETTLED}")
+        assert "<h1>.csv: 20 rows" in page.text("#file-says")
+        assert "<img src=x> as ■" in page.text("#intro") or "<img src=x> is drawn" in page.text("#intro")
+        assert "'<u>level' is taken as a category" in page.text("#file-notes")
+        assert page.evaluate("document.querySelectorAll('script, b, u, img').length") == before
+        assert page.problems == []
+
+
 def test_a_file_that_is_none_is_refused_in_words(browser, address):
     with opened(browser, address, width=1000, height=900) as page:
         ready(page)
@@ -259,6 +278,20 @@ def test_a_finger_draws_on_a_phone(browser, address, dark):
         page.touch(place(page, 1, 1), place(page, 1, 0), place(page, 1, -1))
         np.testing.assert_allclose([one[:2] for one in drawn(page)], [(1, -1), (-2, -1)], atol=0.06)
         page.wait_for(SETTLED)
+        page.click("[data-preset=margin]")
+        page.wait_for(f"play.state.preset === 'margin' && {SETTLED}")
+        page.evaluate("play.player.pause()")
+        page.click("[data-tool=erase]")
+        count = len(drawn(page))
+        page.touch(place(page, *drawn(page)[0][:2]))
+        page.wait_for(f"play.points.list.length === {count - 1} && {SETTLED}")
+        page.evaluate("document.getElementById('scrub').scrollIntoView({ block: 'center' })")
+        left, middle, width = page.evaluate(
+            "(({ x, y, width, height }) => [x, y + height / 2, width])"
+            "(document.getElementById('scrub').getBoundingClientRect())"
+        )
+        page.touch((left + 4, middle), (left + width / 2, middle), (left + width - 4, middle))
+        page.wait_for("play.player.state.frame === play.shown.film.frames.step.length - 1")
         assert page.overflow() == 0
         assert len(np.unique(page.screenshot().reshape(-1, 3), axis=0)) > 100
         assert page.problems == []

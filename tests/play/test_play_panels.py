@@ -130,7 +130,7 @@ def test_m19_a_seven_is_drawn_with_the_mouse_and_its_pixels_vote(browser, addres
         page.wait_for("play.digits.found !== null && !play.digits.asking")
         assert page.text("#digit-says") == "A 7."
         votes = page.evaluate("play.digits.found.votes")
-        assert "and more than 0 is a 7" in page.evaluate("play.digits.votes.getAttribute('aria-label')")
+        assert "More than 0 is a 7" in page.evaluate("play.digits.votes.getAttribute('aria-label')")
         strongest = max(range(784), key=lambda k: abs(votes[k]))
         over = shown(page, "#digit-votes")
         page.hover(over(((strongest % 28 + 0.5) * size, (strongest // 28 + 0.5) * size)))

@@ -2,10 +2,13 @@
 
 import asyncio
 import contextlib
+import io
 import json
 import os
+import random
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import time
@@ -17,6 +20,7 @@ import pytest
 from linsep.play import workers
 from linsep.play.presets import PRESETS
 from linsep.play.protocol import Question
+from linsep.play.worker import Listener
 from pages import serving
 
 pytestmark = pytest.mark.slow
@@ -193,19 +197,26 @@ def test_a_newer_question_overtakes_an_older_one(address):
         assert answers[-1]["model"]["estimator"] == "LogisticRegression"
 
 
-def test_a_slow_reader_holds_up_nobody_else(address):
+def handshake(address):
+    """Return what a page sends first to be talked to."""
     origin, token = parts(address)
-    host = origin.removeprefix("http://")
-    with socket.create_connection(("127.0.0.1", int(host.rpartition(":")[2])), timeout=20) as slow:
+    lines = [f"GET /{token}/live HTTP/1.1", f"Host: {origin.removeprefix('http://')}", f"Origin: {origin}"]
+    lines += ["Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ=="]
+    return "\r\n".join([*lines, "Sec-WebSocket-Version: 13", "", ""]).encode()
+
+
+def framed(message):
+    """Return a long message as it goes through the connection."""
+    return b"\x81\xff" + len(message).to_bytes(8, "big") + bytes(4) + message.encode()
+
+
+def test_a_slow_reader_holds_up_nobody_else(address):
+    origin, _ = parts(address)
+    with socket.create_connection(("127.0.0.1", int(origin.rpartition(":")[2])), timeout=20) as slow:
         slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        lines = [f"GET /{token}/live HTTP/1.1", f"Host: {host}", f"Origin: {origin}", "Upgrade: websocket"]
-        lines += ["Connection: Upgrade", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"]
-        slow.sendall(("\r\n".join(lines) + "\r\n\r\n").encode())
+        slow.sendall(handshake(address))
         assert b"101" in slow.recv(2000)
-        message = json.dumps(
-            {"v": 1, "id": 1, "do": "fit", "points": many(2000), "method": {"name": "logistic"}}
-        ).encode()
-        frame = b"\x81\xff" + len(message).to_bytes(8, "big") + bytes(4) + message
+        frame = framed(json.dumps({"v": 1, "id": 1, "do": "fit", "points": many(2000), "method": {"name": "logistic"}}))
         for _ in range(12):  # it asks, and never reads
             slow.sendall(frame)
         start = time.monotonic()
@@ -339,6 +350,62 @@ def test_a_process_that_died_while_idle_costs_no_answer(tmp_path):
     assert json.loads(asyncio.run(answered()))["kind"] == "film"
 
 
+@pytest.mark.parametrize("ends", ["at the end of a task", "in the middle of one", "with a result unread"])
+def test_a_process_ends_when_its_server_does(ends, monkeypatch):
+    class GoneError(Exception):
+        """Instead of the end of this process."""
+
+    class Reset(io.BytesIO):
+        def read(self, size=-1):
+            if found := super().read(size):
+                return found
+            raise ConnectionResetError
+
+    def gone(code):
+        raise GoneError
+
+    task = workers.packed((1, "answer", ()))
+    sent = {"in the middle of one": task[:-3]}.get(ends, task)
+    monkeypatch.setattr("linsep.play.worker.os._exit", gone)
+    with pytest.raises(GoneError):
+        Listener((Reset if "unread" in ends else io.BytesIO)(sent)).run()
+
+
+def test_connections_that_are_cut_are_no_errors_and_leave_nothing_behind(tmp_path):
+    draw = random.Random(0)
+    asked = [json.dumps({"v": 1, "id": 1, "do": "fit", "points": many(400), **long}) for long in LONG.values()]
+    command = [sys.executable, "-c", "from linsep.cli import run; run()", "play", "--no-browser"]
+    said, place = tmp_path / "said", os.environ | {"TMPDIR": str(tmp_path)}  # processes are known by their folder
+    with said.open("w") as file:
+        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=file, text=True, env=place)
+    try:
+        address = running.stdout.readline().strip()
+        with talking(address) as page:  # who computes has started
+            ask(page, 1, "hello")
+            heard(page)
+        shake = handshake(address)
+        for _ in range(40):
+            sent = shake + framed(draw.choice(asked))
+            with socket.create_connection(("127.0.0.1", int(parts(address)[0].rpartition(":")[2])), timeout=20) as cut:
+                if draw.random() < 0.5:  # the server hears of it by a reset
+                    cut.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                cut.sendall(sent[: draw.choice([draw.randrange(len(shake)), draw.randrange(len(sent)), len(sent)])])
+                time.sleep(0.1 * draw.random())
+        begun = time.monotonic()
+        with talking(address) as page:
+            ask(page, 1, "fit", points=POINTS, method={"name": "perceptron"})
+            assert heard(page)["kind"] == "film"
+        assert time.monotonic() - begun < 10
+    finally:
+        running.terminate()
+        running.communicate(timeout=20)
+    end = time.monotonic() + 10
+    while str(tmp_path) in subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout:
+        assert time.monotonic() < end, "processes that have lost their server go on"
+        time.sleep(0.05)
+    assert "Traceback" not in said.read_text()
+
+
 def computing():
     """Return the numbers of the processes that compute for servers of this test."""
     listed = subprocess.run(["ps", "-eo", "pid,ppid,args"], capture_output=True, text=True, check=True).stdout
@@ -355,20 +422,3 @@ def test_a_port_that_is_taken_is_said(address):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert f"port {port} is taken" in done.stderr
-
-
-def test_a_connection_that_is_cut_is_no_error_of_the_server():
-    command = [sys.executable, "-c", "from linsep.cli import run; run()", "play", "--no-browser"]
-    running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    try:
-        address = running.stdout.readline().strip()
-        with talking(address) as page:
-            ask(page, 1, "fit", points=many(400), **LONG["search"])
-            page.socket.shutdown(socket.SHUT_RDWR)
-        with talking(address) as page:
-            ask(page, 1, "hello")
-            assert heard(page)["kind"] == "hello"
-    finally:
-        running.terminate()
-        said = running.communicate(timeout=20)[1]
-    assert "Traceback" not in said

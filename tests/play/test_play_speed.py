@@ -11,6 +11,7 @@ import time
 import numpy as np
 import pytest
 
+from linsep.play.methods import ALGORITHMS
 from playing import READY, SETTLED
 
 pytestmark = pytest.mark.slow
@@ -31,7 +32,7 @@ def shared(n, apart=3.0):
     return "#points=" + "".join(f"{x},{y}{'np'[side]}" for (x, y), side in zip(X, positive, strict=True))
 
 
-@pytest.mark.parametrize("method", ["perceptron", "logistic", "soft_margin", "sgd"])
+@pytest.mark.parametrize("method", ALGORITHMS)
 def test_a_film_of_2000_points_comes_back_at_once(address, method):
     X, positive = cloud(2000)
     points = dict(x=X[:, 0].tolist(), y=X[:, 1].tolist(), positive=positive.tolist())
@@ -40,7 +41,7 @@ def test_a_film_of_2000_points_comes_back_at_once(address, method):
     with client.connect(
         address.replace("http", "ws") + "live", origin=address.rpartition("/")[0].rpartition("/")[0], max_size=None
     ) as page:
-        for number in range(40):
+        for number in range(24):
             message = json.dumps({"v": 1, "id": number, "do": "fit", **body})
             begun = time.perf_counter()
             page.send(message)

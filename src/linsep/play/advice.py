@@ -15,13 +15,21 @@ WORDS = {
 }
 NAMES = {"Constant": "constant", "InverseTime": "inverse_time", "InverseSqrt": "inverse_sqrt"}
 _STEPS = r"\w+\(eta=[^)]*\)"
+#: The size in them; the page's schedules fall with 1 + k.
+_SIZE = r"\(eta=([^,)]*)(?:, decay=1\.0)?\)"
 #: What a warning says of a step size, without who says it and how far from the optimum that has led.
 ON_STEPS = re.compile(rf"the step size {_STEPS} is too .*? Try {_STEPS}(?:, or {_STEPS})?")
 #: Parameters by what the page calls them. What is proven stands elsewhere on it, without the accuracy asked for.
 PLAIN = {
-    r"^\w+ did not converge: ": "It has not arrived: ",
+    r"^\w+ (?:did not converge: |has not reached its goal\. It is )": "It has not arrived: ",
+    r"max_iter=1 iterations\b|max_iter=1\b": "1 pass",
     r"max_iter=(\d+)(?: iterations)?": r"\1 passes",
     r"raise max_iter, scale the features": "allow more passes, take standardised features",
+    r"raise max_iter": "allow more passes",
+    r", (?:hence )?not tol=[0-9.e-]*[0-9]": "",
+    r"solver '\w+' stopped by its own rule; leave it more iterations, or use solver='auto'": (
+        "the rule under “Stop when” ended it; another rule lets it go on"
+    ),
     r", proven to tol=\S+\.$": ", proven.",
     r", which does not prove tol=\S+\.$": ", and nearer it is not proven to be.",
     r"\. It is (?:not proven how|proven to be within) [^=]* tol=\S+\.$": ".",
@@ -49,7 +57,7 @@ def in_words(advice: str) -> str:
     'The step size η = 9.0 is too large. Try η/√(k + 1) with η = 0.3.'
     """
     for name, words in WORDS.items():
-        advice = re.sub(rf"{name}\(eta=([^)]*)\)", words.format(r"\1"), advice)
+        advice = re.sub(name + _SIZE, words.format(r"\1"), advice)
     return f"{advice[:1].upper()}{advice[1:]}." if advice else ""
 
 
@@ -60,8 +68,10 @@ def to_try(advice: str) -> dict[str, Any] | None:
     --------
     >>> to_try("the step size Constant(eta=9.0) is too large. Try InverseSqrt(eta=0.3)")
     {'eta': 0.3, 'schedule': 'inverse_sqrt'}
+    >>> to_try("the step size InverseTime(eta=9.0, decay=1.0) is too small. Try InverseTime(eta=30.0, decay=1.0)")
+    {'eta': 30.0, 'schedule': 'inverse_time'}
     """
-    tried = re.search(r"Try (\w+)\(eta=([^)]*)\)", advice)
+    tried = re.search(rf"Try (\w+){_SIZE}", advice)
     return {"eta": float(tried[2]), "schedule": NAMES[tried[1]]} if tried and tried[1] in NAMES else None
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
@@ -351,14 +353,29 @@ def _risks(z: FloatArray) -> dict[str, Any]:
 
 
 def _table(examples: Examples) -> str:
-    lines = [",".join([*(name.replace(",", " ") for name in examples.names), "class"])]
-    for row, positive in zip(examples.points.tolist(), examples.positive.tolist(), strict=True):
-        lines.append(",".join([*map(repr, row), str(int(positive))]))
-    return "\n".join([*lines, ""])
+    written = csv.writer(table := io.StringIO(), lineterminator="\n")
+    written.writerow([*examples.names, "class"])
+    written.writerows(
+        [*map(repr, row), int(one)] for row, one in zip(examples.points.tolist(), examples.positive, strict=True)
+    )
+    return table.getvalue()
 
 
 def _saved(model: Any, examples: Examples) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder) / "model.json"
-        save(model, place, data=(examples.mapped()[0], examples.labels))
+        place, X = Path(folder) / "model.json", examples.mapped()[0]
+        save(model, place, data=(X, examples.labels), encoding=_encoding(examples, X, Path(folder) / "points.csv"))
         return place.read_text("utf-8")
+
+
+def _encoding(examples: Examples, X: FloatArray, table: Path) -> dict[str, Any] | None:
+    """Return how commands make these features of the table of the page's points; None where they cannot."""
+    from ..workflows.preparation import prepare
+
+    if len(examples.names) != 2 or len({*examples.names, "class"}) < 3:
+        return None
+
+    table.write_text(_table(examples), "utf-8")
+    kinds, scaled = dict.fromkeys(examples.names, "number"), examples.features == "standardised"
+    read = prepare(table, "class", kinds=kinds, scaled=scaled, degree=FEATURES[examples.features].degree)
+    return read.encoding.to_dict() if np.array_equal(read.X, X) else None

@@ -17,8 +17,8 @@ from ..replay.recording import Recording
 CURVE, SAMPLED = 161, 24
 #: Where the picture is a projection, z of so many examples goes with every frame.
 LISTED = 150
-#: Frames at the most that the gap is measured at; between two of them the earlier one holds.
-MEASURED = 100
+#: Frames at the most that the gap is measured at, and while a point is dragged; between two the earlier one holds.
+MEASURED, DRAFTED = 100, 10
 #: While a point is being dragged, the widest margin of more points than these would keep the hand waiting.
 QUICK = 300
 
@@ -27,7 +27,7 @@ def beside(recording: Recording, film: Film, *, draft: bool = False) -> dict[str
     """Return the numbers of all of it, None where a method has none."""
     return {
         "loss": _loss(recording, film),
-        "gap": _gap(recording, film),
+        "gap": _gap(recording, film, DRAFTED if draft else MEASURED),
         "bounds": _bounds(recording, film),
         "lecture": None if draft and recording.problem.n > QUICK else lecture_bound(recording, film),
     }
@@ -69,7 +69,7 @@ def _some(shown: IntArray) -> IntArray:
     return np.take(shown, np.linspace(0, len(shown) - 1, min(LISTED, len(shown))).astype(int))
 
 
-def _gap(recording: Recording, film: Film) -> list[float | int | None] | None:
+def _gap(recording: Recording, film: Film, measured: int) -> list[float | int | None] | None:
     """Return for every frame how far the best point so far can be from the optimum, as a share of its objective.
 
     The lower bound is the best that the points so far prove by their own duals; the one behind the fit's last proof
@@ -78,7 +78,7 @@ def _gap(recording: Recording, film: Film) -> list[float | int | None] | None:
     problem = recording.problem
     if not problem.penalised or not problem.loss.convex or isinstance(recording.model, Perceptron):
         return None
-    stride = max(1, -(-len(film.records) // MEASURED))
+    stride = max(1, -(-len(film.records) // measured))
     gaps: FloatArray = np.empty(len(film.records))
     least, proven = np.inf, -np.inf
     for k, record in enumerate(film.records):

@@ -16,19 +16,22 @@ class FeatureMap:
     label: str
     make: Callable[[], Any] | None = None
     code: str = ""
+    degree: int = 1  # of its products
 
 
 FEATURES = {
     "plain": FeatureMap("the coordinates alone"),
-    "standardised": FeatureMap("each with mean 0 and spread 1", StandardScaler, "StandardScaler()"),
+    "standardised": FeatureMap("mean 0 and spread 1", StandardScaler, "StandardScaler()"),
     "squares": FeatureMap(
         "with squares: x, y, x², xy, y²",
         lambda: PolynomialFeatures(2, include_bias=False),
         "PolynomialFeatures(2, include_bias=False)",
+        degree=2,
     ),
     "cubes": FeatureMap(
         "with cubes, too",
         lambda: PolynomialFeatures(3, include_bias=False),
         "PolynomialFeatures(3, include_bias=False)",
+        degree=3,
     ),
 }

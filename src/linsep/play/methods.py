@@ -186,6 +186,10 @@ def _gradient_descent(s: dict[str, Any]) -> Any:
 
 def _sgd(s: dict[str, Any]) -> Any:
     _check_loss(s)
+    if s["keep"] == "vote":
+        raise RefusedError(
+            "Only the perceptron lets its lines vote, each for as long as it was right. Here choose the mean of all."
+        )
     common = dict(keep=s["keep"], max_iter=s["max_iter"], fit_intercept=s["intercept"], random_state=s["seed"])
     return SGDClassifier(s["loss"], C=s["C"], schedule=_schedule(s), **_stopping(s), **common)
 

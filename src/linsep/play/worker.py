@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import threading
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -36,14 +37,22 @@ class Listener(threading.Thread):
         self._stream, self._given_up, self.tasks = stream, -1, queue.SimpleQueue[Task]()
 
     def run(self) -> None:
-        """Read until the server goes."""
-        while len(size := self._stream.read(8)) == 8:
-            number, name, arguments = pickle.loads(self._stream.read(int.from_bytes(size, "big")))
-            if name is None:
-                self._given_up = number
-            else:
-                self.tasks.put((number, name, arguments))
+        """Read until the server goes: at the end of a task, in the middle of one, or without having read a result."""
+        with suppress(OSError):
+            while (task := self._next()) is not None:
+                number, name, arguments = pickle.loads(task)
+                if name is None:
+                    self._given_up = number
+                else:
+                    self.tasks.put((number, name, arguments))
         os._exit(0)  # whatever is being computed: nobody is left to hear of it
+
+    def _next(self) -> bytes | None:
+        """Return a task as it came, or None where the stream ends before it does."""
+        if len(size := self._stream.read(8)) < 8:
+            return None
+        task = self._stream.read(length := int.from_bytes(size, "big"))
+        return task if len(task) == length else None
 
     def given_up(self, number: int) -> bool:
         """Return whether nobody waits for a task."""

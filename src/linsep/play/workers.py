@@ -19,6 +19,8 @@ MOST, KEPT, IDLE = 12, 2, 60.0
 #: Seconds that a run may go on after it was given up; then its process is ended. Seconds that a page waits for its turn
 #: before another process is started.
 GRACE, PATIENCE = 0.5, 0.05
+#: Seconds after which a process that has not said that it is ready is given up, and another one is started.
+LOADED = 60.0
 #: Where a process is made by copying one that has loaded everything, which takes a hundredth of the time; elsewhere
 #: libraries are known not to bear it.
 COPIES = sys.platform == "linux"
@@ -115,7 +117,8 @@ class Source:
             assert process.stdin is not None
             worker = Worker(process.stdout, process.stdin)
         try:
-            await worker.result()
+            async with asyncio.timeout(LOADED):
+                await worker.result()
         except BaseException:
             await worker.ended()
             raise
@@ -197,6 +200,7 @@ class Workers:
         over.cancel()
         lost = not work.done() or work.exception() is not None
         if lost:  # ended by us, or by itself, with its reasons on the standard error
+            work.cancel()
             self._end(worker)
             self._grow()
         else:

@@ -17,6 +17,7 @@ from ..analysis.plane_view import plane_view
 from ..history import Record, least_so_far
 from ..losses import Loss
 from ..solvers import Result
+from ..solvers.result import STOPPED_BY_PROOF
 from .recording import Recording
 
 #: How many examples are drawn all the time, and how many bytes all frames may take on the page.
@@ -444,6 +445,8 @@ def _ended(result: Result) -> str:
     """Return how a fit ended, without the names of classes and parameters."""
     if result.history.ended:
         return f"stopped because {result.history.ended}"
+    if result.message == STOPPED_BY_PROOF:
+        return "stopped because it is proven that no plane separates the classes"
     steps = "passes" if result.history.solver in BY_EXAMPLES else "steps"
     return re.sub(r"max_iter=(\d+)(?: iterations)?", lambda found: f"{int(found[1]):,} {steps}", result.message)
 

@@ -148,7 +148,7 @@ export class Digits {
     element("digit-says").textContent = found ? `A ${found.digit}.` : why;
     if (!found) return;
     const sure = found.probability === null ? "" : ` The probability of a 7 is ${short(found.probability)}.`;
-    element("digit-sum").textContent = `Votes for 7 ${short(found.for)}, for 3 ${short(found.against)}, offset ${short(found.offset)}: together ${short(found.score)}, and more than 0 is a 7.${sure} ${found.says}`;
+    element("digit-sum").textContent = `Blue votes ${short(found.for)}, orange votes ${short(found.against)}, offset ${short(found.offset)}: together ${short(found.score)}. More than 0 is a 7.${sure} ${found.says}`;
     this.votes.setAttribute("aria-label", `The vote of every pixel, its weight times its ink: ${element("digit-sum").textContent}`);
   }
 

@@ -1,9 +1,11 @@
 // The vector that an update adds, drawn from the tip of w as it was to the tip of w as it is. Only where the picture's own
 // coordinates are the features: there w, which stands upright on the line, is a vector of the picture.
-/* global isPlane, polyline */
+/* global color, isPlane, polyline, text */
 
 const STYLE = { before: { color: "quiet", width: 2 }, added: { color: "cause", width: 2.5 }, now: { color: "plane", width: 2 } };
 const ROOM = 0.4; // how much of the picture's shorter half they may take; longer ones are drawn smaller, all alike
+
+const APART = 30; // dots between two tips at the least that have names of their own
 
 export function arrow(pen, [x, y], [tipX, tipY], style) {
   const far = Math.hypot(tipX - x, tipY - y);
@@ -32,6 +34,21 @@ export function paintUpdate(pen, at, film, frame, [across, up]) {
   arrow(pen, foot, tip(before), STYLE.before);
   arrow(pen, foot, tip(now), STYLE.now);
   arrow(pen, tip(before), tip(now), STYLE.added);
+  const middle = tip(before).map((value, k) => (value + tip(now)[k]) / 2);
+  name(pen, "w", tip(now), foot, "plane");
+  if (Math.hypot(tip(now)[0] - tip(before)[0], tip(now)[1] - tip(before)[1]) < APART) return;
+  name(pen, "w before", tip(before), foot, "quiet");
+  name(pen, film.rule ? "y·x" : "−η·∇ℓ", middle, [middle[0] + tip(before)[1] - tip(now)[1], middle[1] + tip(now)[0] - tip(before)[0]], "cause");
+}
+
+// Write beside a place, on the side that leads away from another one; where they are the same, nothing.
+function name(pen, words, [x, y], [fromX, fromY], role) {
+  const far = Math.hypot(x - fromX, y - fromY), { fillStyle, textAlign } = pen;
+  if (!(far > 12)) return;
+  const [a, b] = [(x - fromX) / far * 12, (y - fromY) / far * 12];
+  pen.fillStyle = color(role);
+  text(pen, words, x + a, y + b + 4, a < 0 ? "right" : "left");
+  Object.assign(pen, { fillStyle, textAlign });
 }
 
 export const updateStyle = STYLE.added;
