@@ -22,29 +22,16 @@ for name in ("LINSEP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import argparse  # noqa: E402
-import pkgutil  # noqa: E402
-import re  # noqa: E402
 import signal  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
 from collections import Counter  # noqa: E402
-from importlib import import_module  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from faulting.scenes import SCENES  # noqa: E402
 from faulting.trials import FAULTS, SIGNALS, Stage, tried  # noqa: E402
-
-
-def warm() -> None:
-    """Import what trials need, so that a fork has it."""
-    import linsep
-
-    rooms = [found.name for found in pkgutil.walk_packages(linsep.__path__, "linsep.")]
-    extras = re.compile(r"linsep\.(play|cluster|dask|spark)|.*_kernels")
-    used = ("joblib", "sklearn.model_selection", "pyarrow.csv", "pyarrow.compute", "cyclopts", "rich.console")
-    for module in (*used, "scipy.optimize", "matplotlib.pyplot", *(room for room in rooms if not extras.match(room))):
-        import_module(module)
+from warming import warm  # noqa: E402
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> tuple[Counter[str], list[str]]:
