@@ -1,6 +1,6 @@
 """Faults at random moments: kill -9, SIGTERM, Ctrl-C, full disks, read-only folders, no memory, two writers; and on.
 
-    python attacks/faults.py --trials 1000 [--seed 0] [--minutes 60]
+    python attacks/faults.py --trials 1000 [--seed 0] [--minutes 60] [--keep FOLDER]
     python attacks/faults.py --only 123         # one trial, by its seed
 
 Every command that ends by itself and fits in Python (alone, in threads, in joblib's processes, after a fork) are
@@ -40,7 +40,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> tuple[Counter[str], list[st
     seeds = [chosen.only] if chosen.only is not None else range(chosen.seed, chosen.seed + chosen.trials)
     began = shown = time.monotonic()
     for seed in seeds:
-        trial = tried(stage, seed, tuple(chosen.faults))
+        trial = tried(stage, seed, tuple(chosen.faults), chosen.keep)
         counts["trials"] += 1
         counts[trial.fault] += 1
         counts[trial.scene] += 1
@@ -64,6 +64,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--only", type=int, help="one seed, to try again")
     parser.add_argument("--faults", nargs="+", default=FAULTS, choices=FAULTS, help="only these; all without it")
+    parser.add_argument("--keep", type=Path, help="a folder for what trials that lose something have left")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop after so long")
     chosen = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)

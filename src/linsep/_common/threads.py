@@ -1,4 +1,4 @@
-"""Whether there is room for a thread, where the addresses of a process are limited."""
+"""Whether there is room for a thread, or for anything else, where the addresses of a process are limited."""
 
 from __future__ import annotations
 
@@ -28,10 +28,21 @@ def is_room(count: int = 1) -> bool:
     >>> is_room()
     True
     """
+    return are_free(BESIDE + count * STACK)
+
+
+def are_free(size: int) -> bool:
+    """Whether so many bytes of addresses can be had in one piece.
+
+    Examples
+    --------
+    >>> are_free(1 << 20)
+    True
+    """
     if address_limit() is None:
         return True
     try:
-        mmap.mmap(-1, BESIDE + count * STACK, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
+        mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
     except (OSError, MemoryError):
         return False
     return True

@@ -10,6 +10,7 @@ from scipy import sparse
 from .._common.structure import is_sparse
 from .._common.types import FloatArray, IntArray
 from . import reference
+from .blas import take_buffers
 from .formats import csr_parts, native
 from .loading import compiled, compiled_name, kernels
 from .workers import WORTH_A_THREAD, threads
@@ -30,6 +31,7 @@ class StoredRows:
     """
 
     def __init__(self, X: Any, *, tidy: bool = False, linear: bool = False) -> None:
+        take_buffers()
         self.X = native(X)
         self.n, self.d = (int(size) for size in self.X.shape)
         self.is_sparse = is_sparse(self.X)

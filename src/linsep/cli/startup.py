@@ -47,11 +47,13 @@ def end_in_time(*signals: int) -> None:
     os.set_blocking(told, False)
     signal.set_wakeup_fd(told, warn_on_full_buffer=False)
 
+    restore = ctypes.CDLL(None).signal  # now: there may be no memory left to look for it then
+
     def listen() -> None:
         while number := os.read(hears, 1):
             if number[0] in signals:
                 time.sleep(GRACE)
-                ctypes.CDLL(None).signal(number[0], None)  # which Python allows its main thread alone
+                restore(number[0], None)  # which Python allows its main thread alone
                 os.kill(os.getpid(), number[0])
 
     if is_room():
