@@ -1,6 +1,6 @@
 """Faults at random moments: kill -9, SIGTERM, Ctrl-C, full disks, read-only folders, no memory, two writers; and on.
 
-    python attacks/faults.py --trials 1000 [--seed 0] [--minutes 60]
+    python attacks/faults.py --trials 1000 [--seed 0] [--minutes 60] [--keep FOLDER]
     python attacks/faults.py --only 123         # one trial, by its seed
 
 Every command that ends by itself and fits in Python (alone, in threads, in joblib's processes, after a fork) are
@@ -22,29 +22,16 @@ for name in ("LINSEP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
 os.environ.setdefault("MPLBACKEND", "Agg")
 
 import argparse  # noqa: E402
-import pkgutil  # noqa: E402
-import re  # noqa: E402
 import signal  # noqa: E402
 import sys  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
 from collections import Counter  # noqa: E402
-from importlib import import_module  # noqa: E402
 from pathlib import Path  # noqa: E402
 
 from faulting.scenes import SCENES  # noqa: E402
 from faulting.trials import FAULTS, SIGNALS, Stage, tried  # noqa: E402
-
-
-def warm() -> None:
-    """Import what trials need, so that a fork has it."""
-    import linsep
-
-    rooms = [found.name for found in pkgutil.walk_packages(linsep.__path__, "linsep.")]
-    extras = re.compile(r"linsep\.(play|cluster|dask|spark)|.*_kernels")
-    used = ("joblib", "sklearn.model_selection", "pyarrow.csv", "pyarrow.compute", "cyclopts", "rich.console")
-    for module in (*used, "scipy.optimize", "matplotlib.pyplot", *(room for room in rooms if not extras.match(room))):
-        import_module(module)
+from warming import warm  # noqa: E402
 
 
 def run(chosen: argparse.Namespace, folder: Path) -> tuple[Counter[str], list[str]]:
@@ -53,7 +40,7 @@ def run(chosen: argparse.Namespace, folder: Path) -> tuple[Counter[str], list[st
     seeds = [chosen.only] if chosen.only is not None else range(chosen.seed, chosen.seed + chosen.trials)
     began = shown = time.monotonic()
     for seed in seeds:
-        trial = tried(stage, seed, tuple(chosen.faults))
+        trial = tried(stage, seed, tuple(chosen.faults), chosen.keep)
         counts["trials"] += 1
         counts[trial.fault] += 1
         counts[trial.scene] += 1
@@ -77,6 +64,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0, help="the first seed")
     parser.add_argument("--only", type=int, help="one seed, to try again")
     parser.add_argument("--faults", nargs="+", default=FAULTS, choices=FAULTS, help="only these; all without it")
+    parser.add_argument("--keep", type=Path, help="a folder for what trials that lose something have left")
     parser.add_argument("--minutes", type=float, default=60.0, help="stop after so long")
     chosen = parser.parse_args()
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -22,6 +22,7 @@ import os
 
 for name in ("LINSEP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+os.environ.setdefault("MPLBACKEND", "Agg")
 
 import argparse  # noqa: E402
 import sys  # noqa: E402
@@ -31,6 +32,7 @@ from pathlib import Path  # noqa: E402
 from fuzzing import arrays, files, models  # noqa: E402
 from fuzzing.running import Target, case_of, run  # noqa: E402
 from fuzzing.sanitizing import look_there, sanitized  # noqa: E402
+from warming import warm  # noqa: E402
 
 TARGETS = {
     "readers": Target(files.readers, files.read),
@@ -66,6 +68,7 @@ def main() -> int:
         target.attack(case)
         return 0
     began = time.perf_counter()
+    warm()  # once, and not in every child
     memory = 0 if chosen.sanitize else int(chosen.memory * 2**30)  # a sanitizer reserves terabytes
     count, found = run(chosen.target, target, chosen.first, chosen.cases, memory, chosen.minutes)
     for line in found:

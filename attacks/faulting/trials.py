@@ -142,18 +142,37 @@ def _started_anew(scene: Scene, place: Path, prepare: Callable[[], None]) -> int
 
 def ended(pid: int, patience: float = PATIENCE) -> int | None:
     """Wait for a process and return its code, negative for a signal, or None if it hangs; nothing of it stays."""
-    until = time.monotonic() + patience
+    waited, seen = 0.0, time.monotonic()
     while True:
         found, status = os.waitpid(pid, os.WNOHANG)
         if found:
             break
-        if time.monotonic() > until:
+        if (waited > patience and _is_idle(pid)) or waited > 5 * patience:
             os.killpg(pid, signal.SIGKILL)
             os.waitpid(pid, 0)
             return None
         time.sleep(0.005)
+        # Where the machine stood still, or ran others, so did this process: that is no waiting.
+        waited, seen = waited + min(time.monotonic() - seen, 0.1), time.monotonic()
     _gone(pid)
     return os.waitstatus_to_exitcode(status)
+
+
+def _is_idle(group: int, seconds: float = 5.0) -> bool:
+    """Say whether the processes of a group do nothing for so long: one that is slow on a busy machine is no hang."""
+    before = _ticks(group)
+    time.sleep(seconds)
+    return _ticks(group) == before
+
+
+def _ticks(group: int) -> int:
+    """Return how much of a processor the processes of a group, and their children that have ended, have had."""
+    found = 0
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            fields = path.read_text().rpartition(")")[2].split()
+            found += sum(map(int, fields[11:15])) if int(fields[2]) == group else 0
+    return found
 
 
 def _gone(group: int, patience: float = 10.0) -> None:
@@ -166,8 +185,8 @@ def _gone(group: int, patience: float = 10.0) -> None:
         os.killpg(group, signal.SIGKILL)
 
 
-def tried(stage: Stage, seed: int, faults: tuple[str, ...] = FAULTS) -> Trial:
-    """Return what came out of one trial."""
+def tried(stage: Stage, seed: int, faults: tuple[str, ...] = FAULTS, kept: Path | None = None) -> Trial:
+    """Return what came out of one trial; a folder of one that has lost something is copied to where such are kept."""
     rng = random.Random(seed)
     # The demonstration takes as long as ten others.
     scene = rng.choices(SCENES, [0.1 if scene.name == "demo" else 1.0 for scene in SCENES])[0]
@@ -185,6 +204,8 @@ def tried(stage: Stage, seed: int, faults: tuple[str, ...] = FAULTS) -> Trial:
         again = fault in SIGNALS and (rng.random() < 0.2 or scene.name == "fit in blocks")
         if again and not trial.lost:
             _again(stage, scene, place, trial)
+        if trial.lost and kept is not None:
+            shutil.copytree(place, kept / f"trial{seed}", dirs_exist_ok=True)
     return trial
 
 

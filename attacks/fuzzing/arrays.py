@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import threading
 import warnings
 from typing import Any
@@ -145,6 +146,7 @@ def structure(case: tuple[Any, np.ndarray, Any, int]) -> None:
 def _beside(case: tuple[Any, np.ndarray, Any, int], parts: list[Any]) -> None:
     targets = [part for part in parts if isinstance(part, np.ndarray) and part.size and part.flags.writeable]
     done = threading.Event()
+    sys.setswitchinterval(1e-5)  # seconds, not 5 ms: it writes between any two steps of the call, and a case is short
 
     def write() -> None:
         numbers = np.random.default_rng(0)
