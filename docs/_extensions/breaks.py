@@ -1,4 +1,4 @@
-"""Where names in pages may go on in the next line: in tables after a dot, an underscore, a bracket or a comma; options nowhere.
+"""Where names in pages may go on in the next line: in tables after a dot, an underscore or a bracket; options nowhere.
 
 What is copied from the page has no trace of either.
 """
@@ -12,7 +12,7 @@ PLACE = re.compile(r"(?<=[\w\])])([._(=\[,/])(?=[\w(\[&\"'])")
 
 
 def with_breaks(body):
-    """Return a page in which long names in cells of tables break where a reader would break them, and options stay whole."""
+    """Return a page in which long names in cells of tables break where a reader would, and options stay whole."""
 
     def cell(found):
         return NAME.sub(lambda name: PLACE.sub(r"\1<wbr>", name[0]) if len(name[0]) > 9 else name[0], found[0])
