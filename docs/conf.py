@@ -28,6 +28,7 @@ extensions = [
     "commands",
     "benchmarks",
     "house_links",
+    "breaks",
     "public_members",
 ]
 exclude_patterns = ["_build", "gallery/README.md", "**/sg_execution_times*", "sg_execution_times*"]

@@ -33,6 +33,14 @@ def test_nothing_is_said_of_data_without_faults():
     assert str(diagnose(X, y)) == "nothing stands out in 400 rows, 4 columns"
 
 
+def test_rows_of_a_small_sample_are_no_slips_by_chance():
+    X = np.random.default_rng(1).normal(size=(12, 60))
+    y = np.arange(12) % 2
+    assert "one row" not in {one.kind for one in diagnose(X, y)}
+    X[5, 3] = 40.0
+    assert [one.columns for one in diagnose(X, y) if one.kind == "one row"] == [("x3",)]
+
+
 @pytest.mark.parametrize(
     ("kind", "column", "change"),
     [

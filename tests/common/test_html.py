@@ -118,3 +118,13 @@ def test_a_notebook_that_is_executed_looks_right(tmp_path, browser, dark):
         paper = page.evaluate("getComputedStyle(document.body).backgroundColor")
     hexed = lambda rgb: "#" + "".join(f"{int(part):02X}" for part in rgb[rgb.index("(") + 1 : -1].split(",")[:3])  # noqa: E731
     assert min(palette.contrast(hexed(colour), hexed(paper)) for colour in colours) >= 4.5
+
+
+@pytest.mark.slow
+def test_cards_with_wide_tables_are_no_wider_than_a_phone(tmp_path, browser):
+    path = tmp_path / "card.html"
+    path.write_text(
+        f"<meta charset=utf-8>{linsep.compare(X, CODES, losses=['hinge', 'logistic'])._repr_html_()}", "utf-8"
+    )
+    with browser.open(path, width=360) as page:
+        assert page.overflow() <= 0

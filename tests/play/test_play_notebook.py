@@ -23,7 +23,7 @@ Y = ["a", "a", "b", "b"]
     ("arguments", "error", "why"),
     [
         ((X,), TypeError, "both X and y"),
-        ((X, Y[:3]), ValueError, "4 rows and y has the shape"),
+        ((X, Y[:3]), ValueError, "4 rows and y has shape"),
         ((X[0], Y), ValueError, "needs rows and columns"),
     ],
 )

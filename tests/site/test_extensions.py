@@ -69,3 +69,14 @@ def test_numbers_stand_to_the_right():
 
     table = {"rows": [["a", "1,000", "> 2.5", "2 s"], ["b", "—", "1e-4", "3 s"]]}
     assert benchmarks.marks(table) == ["---", "---:", "---:", "---"]
+
+
+def test_long_names_in_tables_break_at_dots_and_options_stay_whole():
+    from breaks import with_breaks
+
+    name = '<code><span class="pre">LogisticRegression(C=np.inf).fit(X)</span></code>'
+    broken = with_breaks(f"<td><p>{name}</p></td><p>{name}</p>")
+    assert broken.count("np.<wbr>inf).<wbr>fit(<wbr>X)") == 1
+    assert broken.replace("<wbr>", "") == f"<td><p>{name}</p></td><p>{name}</p>"
+    said = with_breaks('<span class="pre">--max-memory</span> <span class="pre">e^(-z)</span>')
+    assert said == '<span class="pre"><span class="option">--max-memory</span></span> <span class="pre">e^(-z)</span>'

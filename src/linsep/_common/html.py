@@ -22,7 +22,8 @@ def card(title: str, *lines: str, tone: str = "plain", table: str = "") -> str:
     """
     stripe = f"border-left:4px solid {STRIPES[tone]};padding:.3em .9em;margin:.4em 0;color:inherit"
     paragraphs = "".join(f'<p style="margin:.3em 0;max-width:70em">{escape(line)}</p>' for line in lines)
-    return f'<div style="{stripe}"><b>{escape(title)}</b>{paragraphs}{table}</div>'
+    wide = f'<div style="overflow-x:auto">{table}</div>' if table else ""  # in a narrow window it scrolls by itself
+    return f'<div style="{stripe}"><b>{escape(title)}</b>{paragraphs}{wide}</div>'
 
 
 def rows(heads: Sequence[str], lines: Iterable[Sequence[object]]) -> str:

@@ -33,6 +33,8 @@ LARGE, SMALL = 1e100, 1e-100
 ONE_ROW = 0.5
 #: … if there are at least so many rows.
 ENOUGH = 10
+#: Standard deviations of the others that a row of so few is not away by chance, even in a table of many columns.
+CHANCE = 10.0
 #: Rows of the rarer class that a column should have behind it (a rule of thumb for logistic regression).
 EVENTS = 10
 #: A relation between more columns than this is not written out.
@@ -234,12 +236,13 @@ class _Columns:
             i = max(ends, key=lambda k: abs(x[k] - self.mean[j]))
             others = np.delete(x, i)
             spread = others.std()
-            if not 0 < spread * np.sqrt(len(others)) < abs(x[i] - others.mean()) * np.sqrt(ONE_ROW / (1 - ONE_ROW)):
+            away = abs(x[i] - others.mean())
+            if not 0 < spread * max(np.sqrt(len(others) * (1 - ONE_ROW) / ONE_ROW), CHANCE) < away:
                 continue
             row = int(i if numbers is None else numbers[i]) + 1
             message = (
                 f"row {row:,}, counted from 1, has {self._name(j)} = {x[i]:.6g}, "
-                f"{abs(x[i] - others.mean()) / spread:,.0f} standard deviations of the other rows away: most of this "
+                f"{away / spread:,.0f} standard deviations of the other rows away: most of this "
                 "column's variance is this one row; a slip? if not, take a logarithm, and no squared loss"
             )
             yield Suspect("one row", message, (self.names[j],))

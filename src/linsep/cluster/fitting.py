@@ -114,7 +114,7 @@ def joined_summaries(summaries: Sequence[Summary], who: str) -> tuple[list[Summa
             raise PartitionError(f"partition {k} has other columns than partition {filled[0]}, or in another order")
     kinds = {summaries[k].labels.dtype.kind for k in filled}
     if len(kinds & set("OUS")) and len(kinds) > 1:
-        raise ValueError("y has text in some partitions and numbers in others")
+        raise ValueError("y has text in some partitions and numbers in others: write labels in one way")
     classes = np.unique(np.concatenate([summaries[k].labels for k in filled]))
     if len(classes) < 2:
         raise ValueError(f"y has one class only, {shown(classes[0])}: {who} needs examples of two or more")

@@ -96,12 +96,12 @@ class OutlierDisplay(Display):
         first, extra = (_dense(part, name) for part, name in ((X, "X"), (extra_X, "extra_X")))
         if first.shape[1] != 2 or extra.shape[1] != 2:
             raise ValueError(
-                f"X has {first.shape[1]} columns and extra_X {extra.shape[1]}; this picture is of two features"
+                f"X has {first.shape[1]} columns and extra_X {extra.shape[1]}; this picture is of two: choose them"
             )
         points = np.vstack([first, extra])
         classes = np.unique(check_array(y, ensure_2d=False, dtype=None, input_name="y"))
         if len(classes) != 2:
-            raise ValueError(f"y has {len(classes)} classes; this picture is of two")
+            raise ValueError(f"y has {len(classes)} classes; this picture is of two: leave the rows of others out")
         parts = codes_of(classes, y, len(first)), codes_of(classes, extra_y, len(extra), "extra_y")
         codes = np.concatenate(parts)
         labels = classes[codes]

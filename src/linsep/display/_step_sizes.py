@@ -202,7 +202,7 @@ def _fit(estimator: Any, X: Any, y: ArrayLike) -> tuple[History, str]:
     with complaints(ConvergenceWarning, StepSizeWarning) as said:
         fitted = clone(estimator).fit(X, y)
     if isinstance(fitted.history_, list):
-        raise ValueError(f"y has {len(fitted.classes_)} classes; the comparison of step sizes is for two")
+        raise ValueError(f"y has {len(fitted.classes_)} classes; step sizes are compared for two: leave the others out")
     return fitted.history_, " ".join(said)
 
 

@@ -166,7 +166,7 @@ class RiskSurfaceDisplay(Display):
         history = getattr(path, "history", None)
         steps = None if path is None else np.asarray(path if history is None else history.iterates, dtype=np.float64)
         if steps is not None and (steps.ndim != 2 or steps.shape[1] != 2):
-            raise ValueError(f"path has shape {steps.shape}; it needs two numbers a step")
+            raise ValueError(f"path has shape {steps.shape}; it needs two numbers a step: shape (steps, 2)")
         return cls(grid[0], grid[1], values, None, steps, labels, name).plot(ax, **drawing)
 
     def _kind(self) -> dict[str, Any]:

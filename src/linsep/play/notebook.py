@@ -99,7 +99,7 @@ def _table(X: Any, y: Any) -> tuple[bytes, str]:
     columns = _columns(X)
     if y.ndim != 1 or any(len(column) != len(y) for column in columns.values()):
         rows = len(next(iter(columns.values()))) if columns else 0
-        raise ValueError(f"X has {rows:,} rows and y has the shape {y.shape}; y needs one class a row")
+        raise ValueError(f"X has {rows:,} rows and y has shape {y.shape}; y needs one class a row")
     if y.dtype.kind in "fb" and np.array_equal(y, y.astype(np.int64)):
         y = y.astype(np.int64)  # 0.0 and 1.0, or False and True: names of classes
     target = "class"
@@ -116,5 +116,5 @@ def _columns(X: Any) -> dict[str, Any]:
         return {str(name): np.asarray(X[name]) for name in X.columns}
     values = np.asarray(X.toarray() if is_sparse(X) else X, dtype=np.float64)
     if values.ndim != 2:
-        raise ValueError(f"X has the shape {values.shape}; it needs rows and columns")
+        raise ValueError(f"X has shape {values.shape}; it needs rows and columns")
     return {f"x{j}": column for j, column in enumerate(values.T)}

@@ -124,7 +124,7 @@ def prior(
     check_prior(model, len(classes))
     w = np.ones(len(classes)) if weights is None else np.asarray(weights, dtype=np.float64)
     if not (w > 0).all():
-        raise ValueError("a class of weight 0 was not learned from: its probability cannot be known")
+        raise ValueError("a class of weight 0 has no probability: give it a weight, or leave its rows out")
     rates = () if base_rates is None else tuple(rates_of(base_rates, classes).tolist())
     if rates:
         w = w * (totals / totals.sum()) / np.array(rates)

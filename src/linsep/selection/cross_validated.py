@@ -274,7 +274,7 @@ class CrossValidated(CertifiedEstimator):
     def coefs_paths_(self) -> Any:
         """The planes of every fold for each share of L1 and each C, made of those that were solved for when asked."""
         if "_paths" not in vars(self):
-            raise AttributeError(f"{type(self).__name__} has no coefs_paths_ before it is fitted")
+            raise AttributeError(f"{type(self).__name__} has no coefs_paths_ before it is fitted: call fit first")
         paths = np.array([[planes.all() for planes in fold] for fold in self._paths])
         if not getattr(self, "use_legacy_attributes", False):
             return paths

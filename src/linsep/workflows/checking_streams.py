@@ -100,7 +100,7 @@ def verify_in_parts(
             rows = writer.finish(width) if writer.counts.size else None
             writer.close()
         if rows is None:
-            raise DataError(f"{data}: no row has a label, and so there is nothing to verify")
+            raise DataError(f"{data}: no row has a label, and so there is nothing to verify; give the file of the fit")
         check_labels(encoding, classes.tolist(), blocks.lacking)
         split = split_of(found)
         fitted = ~split.test if split is not None and split.rows == rows.n else np.ones(rows.n, dtype=bool)

@@ -200,7 +200,7 @@ def check_known(examples: Any, classes: NDArray[Any]) -> None:
 def some_labels(y: NDArray[Any], where: str) -> NDArray[Any]:
     """Return labels; raise where there are none."""
     if not len(y):
-        raise DataError(f"{where}: no row has a label, and so there is nothing to compare with")
+        raise DataError(f"{where}: no row has a label, and so there is nothing to compare with; give rows that have")
     return y
 
 

@@ -207,7 +207,7 @@ class _Counted:
         """Return the class of each row."""
         found = pc.index_in(_plain(frame[self.target]), value_set=self.values)
         if found.null_count:
-            raise DataError(f"column {self.target!r} has other values than a moment ago: the file is being changed")
+            raise DataError(f"column {self.target!r} is being changed while it is read; fit the file when it is whole")
         return np.asarray(found.to_numpy(), dtype=np.int64)
 
 

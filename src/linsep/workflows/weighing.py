@@ -84,9 +84,13 @@ class Weighing:
         """Return what a model's file says, beside how its columns are encoded."""
         said = (encoding or {}).get("weights") or {}
         if not isinstance(said, Mapping) or not {type(column) for column in said.values()} <= {str}:
-            raise DataError(f"the model's file is damaged: rows cannot be weighed by {str(said)[:80]}")
+            raise DataError(
+                f"the model's file is damaged: no rows are weighed by {str(said)[:60]}; fit the model again"
+            )
         if unknown := set(said) - {one.name for one in fields(cls)}:
-            raise DataError(f"the model's file is damaged: rows cannot be weighed by {unknown.pop()[:80]!r}")
+            raise DataError(
+                f"the model's file is damaged: no rows are weighed by {unknown.pop()[:60]!r}; fit the model again"
+            )
         return cls(**said)
 
     @classmethod

@@ -1,0 +1,32 @@
+"""Where names in pages may go on in the next line: in tables after a dot, an underscore or a bracket; options nowhere.
+
+What is copied from the page has no trace of either.
+"""
+
+import re
+
+CELL = re.compile(r"<t[dh][ >].*?</t[dh]>", re.DOTALL)
+NAME = re.compile(r'(?<=<span class="pre">)[^<]+')
+OPTION = re.compile(r"(?<=>)--\w[\w-]*(?=[<=])")
+PLACE = re.compile(r"(?<=[\w\])])([._(=\[,/])(?=[\w(\[&\"'])")
+
+
+def with_breaks(body):
+    """Return a page in which long names in cells of tables break where a reader would, and options stay whole."""
+
+    def cell(found):
+        return NAME.sub(lambda name: PLACE.sub(r"\1<wbr>", name[0]) if len(name[0]) > 9 else name[0], found[0])
+
+    return OPTION.sub(r'<span class="option">\g<0></span>', CELL.sub(cell, body))
+
+
+def mark(app, pagename, templatename, context, doctree):
+    """Mark the places of a page that is written."""
+    if "body" in context:
+        context["body"] = with_breaks(context["body"])
+
+
+def setup(app):
+    """Join the build."""
+    app.connect("html-page-context", mark)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
