@@ -10,19 +10,21 @@
 #include <cmath>
 #include <stdexcept>
 #include <string>
-#include <type_traits>
 
 #include "elementary.hpp"
 
 namespace linsep {
 
 // What holds of a loss unless it says otherwise.
+template <class Loss>
 struct Plain {
     static constexpr bool has_dual_step = false, straight = false;  // straight: made of straight pieces
     static bool settled(double, double, double, double, double) { return false; }
+    // ℓ*(a), for loops over many examples: by packs of them, where the loss can be had so.
+    static double conjugate_among_many(double a) { return Loss::conjugate(a); }
 };
 
-struct Perceptron : Plain {
+struct Perceptron : Plain<Perceptron> {
     static constexpr const char *name = "perceptron";
     static constexpr bool straight = true;
     static double value(double z) { return z >= 0 ? 0.0 : -z; }  // not max: NaN must stay NaN
@@ -31,7 +33,7 @@ struct Perceptron : Plain {
     static double conjugate(double) { return 0.0; }
 };
 
-struct Hinge : Plain {
+struct Hinge : Plain<Hinge> {
     static constexpr const char *name = "hinge";
     static constexpr bool has_dual_step = true, straight = true;
     static double value(double z) { return z >= 1 ? 0.0 : 1.0 - z; }
@@ -46,7 +48,7 @@ struct Hinge : Plain {
     }
 };
 
-struct SquaredHinge : Plain {
+struct SquaredHinge : Plain<SquaredHinge> {
     static constexpr const char *name = "squared_hinge";
     static constexpr bool has_dual_step = true;
     static double value(double z) { return z >= 1 ? 0.0 : (1.0 - z) * (1.0 - z); }
@@ -59,7 +61,7 @@ struct SquaredHinge : Plain {
     static bool settled(double alpha, double z, double, double, double high) { return alpha == 0 && z - 1.0 > high; }
 };
 
-struct ModifiedHuber : Plain {
+struct ModifiedHuber : Plain<ModifiedHuber> {
     static constexpr const char *name = "modified_huber";
     static constexpr bool has_dual_step = true;
     static double value(double z) { return z < -1 ? -4.0 * z : SquaredHinge::value(z); }
@@ -74,7 +76,7 @@ struct ModifiedHuber : Plain {
     }
 };
 
-struct Logistic : Plain {
+struct Logistic : Plain<Logistic> {
     static constexpr const char *name = "logistic";
     static constexpr bool has_dual_step = true;
     static double value(double z) {
@@ -123,7 +125,7 @@ struct Logistic : Plain {
     }
 };
 
-struct Square : Plain {
+struct Square : Plain<Square> {
     static constexpr const char *name = "square";
     static constexpr bool has_dual_step = true;
     static double value(double z) { return (1.0 - z) * (1.0 - z); }
@@ -134,13 +136,6 @@ struct Square : Plain {
         return (q * alpha + 1.0 - z) / (q + 0.5 / c);
     }
 };
-
-// ℓ*(a), for loops over many examples: by packs of them, where the loss can be had so.
-template <class Loss>
-double conjugate_among_many(double a) {
-    if constexpr (std::is_same_v<Loss, Logistic>) return Loss::conjugate_among_many(a);
-    else return Loss::conjugate(a);
-}
 
 // Every compiled loss, once.
 template <class... Loss>

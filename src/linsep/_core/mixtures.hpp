@@ -40,7 +40,7 @@ LINSEP_APART double conjugates_of(const double *u, const double *s, std::size_t 
     double sum = 0;
 #pragma omp simd reduction(+ : sum)
     for (std::size_t k = 0; k < count; ++k) {
-        const double each = conjugate_among_many<Loss>(-u[k]);
+        const double each = Loss::conjugate_among_many(-u[k]);
         sum += s[k] > 0 ? s[k] * each : 0.0;
     }
     return sum;
