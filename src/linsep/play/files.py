@@ -21,6 +21,8 @@ from .errors import RefusedError
 
 #: Bytes, rows and columns of a file, numbers that it becomes, and files that are remembered.
 MOST_BYTES, MOST_ROWS, MOST_COLUMNS, MOST_NUMBERS, MOST_FILES = 20_000_000, 50_000, 300, 20_000_000, 8
+#: Bytes of memory that a file may take while it is read: a third of them unpacked, which so many rows and columns need.
+MOST_MEMORY = 480_000_000
 #: Endings that are read; another is taken for CSV.
 ENDINGS = (".csv", ".tsv", ".parquet", ".arrow", ".feather", ".svm", ".libsvm")
 #: Of so many rows and fewer, two columns become points that can be moved.
@@ -77,7 +79,7 @@ class Files:
             described = _described(path)
         except ValueError as error:
             shutil.rmtree(place)
-            raise RefusedError(str(error).replace(str(path), name[:80])) from error
+            raise RefusedError(_in_words_of_the_page(str(error)).replace(str(path), name[:80])) from error
         kept = sorted((one for one in self.folder.iterdir() if one.is_dir()), key=lambda one: one.stat().st_mtime_ns)
         for old in kept[:-MOST_FILES]:
             shutil.rmtree(old, ignore_errors=True)
@@ -134,8 +136,10 @@ class Files:
 def _described(path: Path) -> dict[str, Any]:
     from ..data.encoding import is_number
     from ..data.readers import Table, read
+    from ..data.room import at_most
 
-    data = read(path)
+    with at_most(MOST_MEMORY):
+        data = read(path)
     if not isinstance(data, Table):
         raise RefusedError("This file has no named columns; the page takes tables, such as CSV or Parquet.")
     rows, columns = data.frame.num_rows, data.frame.column_names
