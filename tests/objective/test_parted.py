@@ -228,3 +228,13 @@ def test_gather_takes_the_same_share_of_every_block():
     found = gather(MemoryBlocks(X, codes, 1000), 600, np.random.default_rng(0))
     assert 500 < found.rows.n < 700
     assert {tuple(row) for row in found.rows.X} <= {tuple(row) for row in X}
+
+
+@pytest.mark.parametrize(("off", "scale", "kept"), [(0.0, 1e30, True), (1e6, 1.0, False), (0.0, 1e200, False)])
+def test_a_start_takes_single_precision_where_nothing_is_lost(off, scale, kept):
+    X, codes = data(3000)
+    X[:, 0] = scale * (X[:, 0] + off)
+    found = gather(MemoryBlocks(X, codes, 1000), 600, np.random.default_rng(0), short=True)
+    expected = X.astype(np.float32) if kept else X
+    assert found.rows.X.dtype == expected.dtype
+    assert {tuple(row) for row in found.rows.X} <= {tuple(row) for row in expected}

@@ -124,6 +124,11 @@ def proof_of(model: Any, kind: str) -> Any:
     return next((proof for proof in model._proofs if proof.kind == kind), None)
 
 
+def keep_proof(model: Any, proof: Proof) -> None:
+    """Give a model a proof, beside those that it has of other kinds."""
+    model._proofs = [*(one for one in model._proofs if one.kind != proof.kind), proof]
+
+
 def check_kinds(model: Any) -> None:
     """Raise unless a model with any proofs has all that such a model has, and no others but those of any model."""
     kinds, named = [proof.kind for proof in model._proofs if not proof.of_any_model], model._kinds_of_proof()
@@ -160,5 +165,4 @@ class ProofAttribute:
         return proof.each[0] if len(proof.each) == 1 else list(proof.each)
 
     def __set__(self, model: Any, value: Any) -> None:
-        others = [proof for proof in model._proofs if proof.kind != self.proof.kind]
-        model._proofs = [*others, self.proof(value if isinstance(value, list) else [value])]
+        keep_proof(model, self.proof(value if isinstance(value, list) else [value]))

@@ -7,7 +7,6 @@ without by giving its rows no weight, so that nothing moves; all values of C are
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from .._common.types import FloatArray, IntArray
 from ..objective.examples import Block, InBlocks
@@ -139,7 +139,8 @@ class Choosing:
     ) -> tuple[float, FloatArray]:
         """Return the C that is chosen, and the scores of all: a row a fold, a column a value."""
         folds = self._folds(examples, classes)
-        model = copy.copy(model).set_params(C=1.0)  # without a penalty there is none to weigh
+        model = clone(model).set_params(C=1.0)  # without a penalty there is none to weigh
+        model.n_features_in_ = examples.d
         totals = examples.sum(lambda block: _totals(block, folds.of(block), folds.count, len(classes)))
         scores = []
         for fold in range(folds.count):

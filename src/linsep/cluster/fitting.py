@@ -228,7 +228,6 @@ def _not_on_machines(model: Any) -> str:
 
 def _choose(model: Any, examples: OnCluster, classes: NDArray[Any], choosing: Choosing, run: _Run) -> None:
     """Choose C, and say how."""
-    model.n_features_in_, model._no_optimum = examples.d, None
     C, scores = choosing.choose(model, examples, classes, lambda: run.place(0, 1))
     if isinstance(model.C, str):
         model.C_, model.Cs_, model.scores_ = C, np.array(choosing.grid), scores

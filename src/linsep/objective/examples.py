@@ -22,6 +22,8 @@ from ..arithmetic.blocked import BlockedMatrix, rows_of
 
 S = TypeVar("S")
 
+#: A column is kept in single precision where its largest number is no more than so many times its spread.
+FAR = 1e3
 #: A task goes through dense rows so many numbers at a time, which a processor keeps near while they are read again; of
 #: more features a sum of their products would be as large as the rows that it is of. (covtype, one thread: a pass of
 #: the augmented Lagrangian 3.3 ms instead of 5.2, at half and twice as many 3.4 and 3.1.)
@@ -233,7 +235,8 @@ class InBlocks(ABC):
             return None
         known: dict[tuple[int, bool], Block] = self.__dict__.setdefault("_samples", {})
         if (seed, weighted) not in known:
-            known[seed, weighted] = gather(self, self.sample_size, np.random.default_rng(seed), weighted=weighted)
+            rng = np.random.default_rng(seed)
+            known[seed, weighted] = gather(self, self.sample_size, rng, weighted=weighted, short=True)
         return known[seed, weighted]
 
 
@@ -300,11 +303,11 @@ def _spread(rows: Rows, size: int) -> Any:
     return rows.X[:: max(1, rows.n // size)]
 
 
-def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool = False) -> Block:
+def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool = False, short: bool = False) -> Block:
     """Return so many examples, about, as one block: the same share of each, or long ones rather.
 
     Which ones of a block depends on where it begins and not on the blocks before it: they may be drawn side by side.
-    They come in single precision where that is enough: half as much to send.
+    For a start they may come in single precision, `short`, where that is enough: half as much to send.
     """
     share = min(1.0, size / max(1, blocks.n))
     typical, seed = float(blocks.squares.sum()) / max(1, blocks.n) or 1.0, int(rng.integers(2**63))
@@ -315,7 +318,8 @@ def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool =
             p = np.minimum(1.0, 0.5 * share * (block.rows.squared_norms() / typical + 1.0))
         chosen = np.flatnonzero(np.random.default_rng((seed, block.first)).random(block.rows.n) < p)
         weight = (1.0 if block.weight is None else block.weight[chosen]) / p[chosen]
-        return Pieces([(_shorter(block.rows.X[chosen]), block.codes[chosen], weight)])
+        X = block.rows.X[chosen]
+        return Pieces([(_shorter(X) if short else X, block.codes[chosen], weight)])
 
     found, codes, weights = zip(*blocks.sum(draw), strict=True)
     weight = np.concatenate(weights) if weighted or blocks.weighted else None
@@ -323,11 +327,15 @@ def gather(blocks: Any, size: int, rng: np.random.Generator, *, weighted: bool =
 
 
 def _shorter(X: Any) -> Any:
-    """Return a matrix in single precision, if none of its numbers grows or vanishes so; else as it is."""
-    with np.errstate(over="ignore"):
+    """Return a matrix in single precision, if none of its numbers grows or vanishes so; else as it is.
+
+    Nor may a column be so far off that its spread would be lost in rounding.
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
         short = X.astype(np.float32)
-    numbers, shorter = (X.data, short.data) if is_sparse(X) else (X, short)
-    kept = np.isfinite(shorter).all() and np.count_nonzero(shorter) == np.count_nonzero(numbers)
+        numbers, shorter = (X.data, short.data) if is_sparse(X) else (X, short)
+        near = is_sparse(X) or not len(X) or (np.abs(X).max(axis=0) <= FAR * X.std(axis=0)).all()
+    kept = near and np.isfinite(shorter).all() and np.count_nonzero(shorter) == np.count_nonzero(numbers)
     return short if kept else X
 
 

@@ -184,7 +184,7 @@ class Folds:
     def plain(self, ratio: float) -> Any:
         """Return the estimator that is fitted for each C."""
         plain = self.owner._plain(ratio)
-        plain.n_features_in_, plain.classes_, plain._proofs = self.examples.d, self.classes, []
+        plain.n_features_in_, plain.classes_ = self.examples.d, self.classes
         return plain
 
     def held_out(self, track: Track, test: Any, *, merged: bool = True) -> Fold:

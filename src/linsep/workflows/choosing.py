@@ -145,8 +145,10 @@ class Choice:
 
     def keep(self, model: Any) -> None:
         """Give a fitted model the proof of the choice, beside its own."""
+        from ..certificates.proof import keep_proof
+
         if self.certificate is not None and model._proofs:
-            model._proofs = [*model._proofs, self.certificate]
+            keep_proof(model, self.certificate)
 
     @property
     def record(self) -> list[dict[str, float]]:
