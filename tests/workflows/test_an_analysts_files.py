@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from command import call, run, run_json
+from linsep.workflows.streaming import Request, fit_in_parts
 
 GERMAN = [
     "Januar",
@@ -333,10 +334,10 @@ def test_grouped_data_are_asked_for_a_plane_as_they_are_fitted(tmp_path):
 
 
 @pytest.mark.slow
-def test_no_pass_has_the_number_of_another(tmp_path, monkeypatch):
+def test_no_pass_has_the_number_of_another(tmp_path):
     told = []
-    monkeypatch.setattr("linsep.cli.learning.Waiting.share", lambda self, what, done, of: told.append((what, done)))
     grouped().to_csv(tmp_path / "a.csv", index=False)
-    call("fit", tmp_path / "a.csv", "-t", "y", "--C", "inf", "--max-memory", "1GB", "-o", tmp_path / "m.json")
+    request = Request(str(tmp_path / "a.csv"), "y", 10**9, C=np.inf)
+    fit_in_parts(request, lambda what, done, of: told.append((what, done))).folder.remove()
     passes = [what.split(",")[0] for what, done in told if what.startswith("pass") and done == 400]
     assert len(passes) == len(set(passes)) > 10
