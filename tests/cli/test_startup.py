@@ -55,6 +55,20 @@ def test_what_is_deferred_is_loaded_when_it_is_used(body, loaded):
     assert loaded in loaded_after(body)
 
 
+def test_threads_that_use_what_is_deferred_at_once_all_find_it(tmp_path):
+    source = "import sys, time\nassert not hasattr(sys.modules[__name__], 'x')\ntime.sleep(0.1)\nx = 1\n"
+    (tmp_path / "slow_one.py").write_text(source)
+    body = f"""
+sys.path.insert(0, {str(tmp_path)!r})
+defer("slow_one")
+import slow_one
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(4) as pool:
+    assert list(pool.map(lambda _: slow_one.x, range(4))) == [1] * 4
+"""
+    assert loaded_after(body) == "[]"
+
+
 def test_what_is_left_out_seems_not_to_be_installed():
     body = "try:\n    import pandas\nexcept ModuleNotFoundError as error:\n    assert error.name == 'pandas'"
     assert loaded_after(body) == "[]"

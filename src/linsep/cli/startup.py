@@ -108,19 +108,26 @@ class _WhenUsed(Loader):
     """Loads a module when it is first asked for something that a module does not have by itself."""
 
     def __init__(self, loader: Loader) -> None:
-        self.loader, self.lock = loader, RLock()
+        self.loader, self.lock, self.begun = loader, RLock(), False
 
     def create_module(self, spec: ModuleSpec) -> ModuleType | None:
         return self.loader.create_module(spec)
 
     def exec_module(self, module: ModuleType) -> None:
-        def load(attribute: str) -> Any:
-            with self.lock:
-                if vars(module).pop("__getattr__", None) is not None:
-                    self.loader.exec_module(module)
-                return getattr(module, attribute)
+        names = vars(module)
 
-        vars(module)["__getattr__"] = load
+        def load(attribute: str) -> Any:
+            with self.lock:  # another thread waits until all is there
+                if not self.begun:
+                    self.begun = True
+                    self.loader.exec_module(module)
+                    if names.get("__getattr__") is load:
+                        del names["__getattr__"]
+                elif names.get("__getattr__") is load and attribute not in names:  # it asks itself while it is loaded
+                    raise AttributeError(f"module {module.__name__!r} has no attribute {attribute!r}")
+            return getattr(module, attribute)
+
+        names["__getattr__"] = load
 
 
 class _Absent(MetaPathFinder):
