@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import schedules
 from .._common.types import FloatArray
-from ..replay.page import rounded
+from ..replay.page import rounded, rounded_rows
 from ..solvers import StepSizeWarning, minimize
 from . import protocol
 from .advice import in_words, to_try
@@ -104,9 +104,9 @@ def descent(body: Mapping[str, Any]) -> dict[str, Any]:
     lost = run.message == "diverged" and bool(np.isfinite(thrown).all())
     like_the_lecture = (start, eta, name) == (function.start, function.eta, "constant")
     return {
-        "path": [rounded(place) for place in path],
+        "path": rounded_rows(path),
         "values": rounded(values),
-        "gradients": [rounded(slope) for slope in gradients],
+        "gradients": rounded_rows(gradients),
         "thrown": rounded(thrown) if lost else None,
         "converged": run.converged,
         "advice": in_words(run.advice),

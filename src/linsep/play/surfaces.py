@@ -9,7 +9,7 @@ import numpy as np
 from .._common.types import FloatArray
 from ..analysis.risk_surface import around, risks_over
 from ..replay.film import Film
-from ..replay.page import rounded
+from ..replay.page import rounded, rounded_rows
 from ..replay.recording import Recording
 from . import protocol
 
@@ -48,7 +48,7 @@ def risk_surface(recording: Recording, film: Film, names: list[str], asked: Any)
     values = mistakes if height == "mistakes" else risk + _penalty(recording, theta, (i, j), u, v) * penalised
     return {
         **heights(u, v, values),
-        "path": [rounded(place) for place in iterates[:, [i, j]]],
+        "path": rounded_rows(iterates[:, [i, j]]),
         "names": [name if name == "b" else f"weight of {name}" for name in named],
         "parameters": [i, j],
         "height": height,

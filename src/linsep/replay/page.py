@@ -81,7 +81,7 @@ def payload(film: Film) -> dict[str, Any]:
             **{name: rounded([getattr(r, name) for r in film.records]) for name in COLUMNS},
             "cause": cause,
             **{name: rounded(getattr(film, name)) for name in ("before", "after", "band")},
-            "plane": [rounded(plane) for plane in film.planes],
+            "plane": rounded_rows(film.planes),
             "written": film.written,
             "best": rounded(film.best_objective),
             "best_errors": rounded(film.best_errors),
@@ -90,7 +90,7 @@ def payload(film: Film) -> dict[str, Any]:
             "best_frame": film.best.tolist(),
             "wrong": [_bits(row) for row in film.wrong],
         },
-        "best_planes": [rounded(plane) for plane in film.best_planes],
+        "best_planes": rounded_rows(film.best_planes),
     }
 
 
@@ -129,6 +129,19 @@ def rounded(values: Any, digits: int = DIGITS) -> list[float | int | None]:
     for k in np.flatnonzero(finite & (np.abs(found) < 1e15) & (found == np.trunc(found))):
         short[k] = int(found[k])
     return short
+
+
+def rounded_rows(values: Any) -> list[list[float | int | None]]:
+    """Return the same of every row of a matrix.
+
+    Examples
+    --------
+    >>> rounded_rows([[1 / 3, 2.0], [np.nan, 4.0]])
+    [[0.333333, 2], [None, 4]]
+    """
+    rows = np.asarray(values, dtype=np.float64)
+    numbers = rounded(rows.ravel())
+    return [numbers[first : first + rows.shape[1]] for first in range(0, rows.size, rows.shape[1])]
 
 
 def _bits(row: BoolArray) -> str:

@@ -205,10 +205,12 @@ def _joined(problem: Objective, result: Result, seen: list[tuple[int, FloatArray
 
     def add(step: int, theta: FloatArray) -> None:
         nonlocal best
-        point = problem.evaluate(*plane_of(theta, d), gradient=False)
-        base = by_step.get(step) or Record(step, step, point.mean_objective)
-        best = min(best, base.objective)
-        history.add(replace(base, risk=point.risk, zero_one=point.zero_one, best=best, iterate=theta))
+        own = by_step.get(step)
+        if own is None or np.isnan(own.risk + own.zero_one):  # what the solver has not measured
+            point = problem.evaluate(*plane_of(theta, d), gradient=False)
+            own = replace(own or Record(step, step, point.mean_objective), risk=point.risk, zero_one=point.zero_one)
+        best = min(best, own.objective)
+        history.add(replace(own, best=best, iterate=theta))
 
     zero = problem.evaluate(np.zeros(d), 0.0, gradient=False).mean_objective
     first = by_step.get(0)
