@@ -234,9 +234,10 @@ def test_downloads_are_whole(what, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("features", ["plain", "squares"])
-def test_the_model_file_and_the_points_are_what_linsep_verify_takes(features, tmp_path):
-    points, asked_for = preset("separable")[0], {"method": {"name": "soft_margin"}, "features": features}
+@pytest.mark.parametrize("features", ["plain", "standardised", "squares"])
+@pytest.mark.parametrize("name", ["separable", "overlap"])
+def test_the_model_file_and_the_points_are_what_linsep_verify_takes(name, features, tmp_path):
+    points, asked_for = preset(name)[0], {"method": {"name": "soft_margin"}, "features": features}
     for what in ("model", "data"):
         answer = asked("download", points=points, what=what, **asked_for)
         (tmp_path / answer["name"]).write_text(answer["text"], "utf-8")

@@ -7,7 +7,7 @@ import io
 import tempfile
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -363,19 +363,25 @@ def _table(examples: Examples) -> str:
 
 def _saved(model: Any, examples: Examples) -> str:
     with tempfile.TemporaryDirectory() as folder:
-        place, X = Path(folder) / "model.json", examples.mapped()[0]
-        save(model, place, data=(X, examples.labels), encoding=_encoding(examples, X, Path(folder) / "points.csv"))
+        place, (X, phi) = Path(folder) / "model.json", examples.mapped()
+        encoding = _encoding(examples, X, phi, Path(folder) / "points.csv")
+        save(model, place, data=(X, examples.labels), encoding=encoding)
         return place.read_text("utf-8")
 
 
-def _encoding(examples: Examples, X: FloatArray, table: Path) -> dict[str, Any] | None:
+def _encoding(examples: Examples, X: FloatArray, phi: Any, table: Path) -> dict[str, Any] | None:
     """Return how commands make these features of the table of the page's points; None where they cannot."""
+    from ..data.encoding.fitting import Standard
     from ..workflows.preparation import prepare
 
     if len(examples.names) != 2 or len({*examples.names, "class"}) < 3:
         return None
 
     table.write_text(_table(examples), "utf-8")
-    kinds, scaled = dict.fromkeys(examples.names, "number"), examples.features == "standardised"
-    read = prepare(table, "class", kinds=kinds, scaled=scaled, degree=FEATURES[examples.features].degree)
-    return read.encoding.to_dict() if np.array_equal(read.X, X) else None
+    kinds, degree = dict.fromkeys(examples.names, "number"), FEATURES[examples.features].degree
+    read = prepare(table, "class", kinds=kinds, scaled=False, degree=degree, keep_frame=True)
+    encoding: Any = read.encoding  # of a table
+    if examples.features == "standardised":  # by the page's own means, which sums in another order round otherwise
+        scales = zip(examples.names, phi.mean_.tolist(), phi.scale_.tolist(), strict=True)
+        encoding = replace(encoding, numbers={name: Standard(mean, one, False, mean) for name, mean, one in scales})
+    return encoding.to_dict() if np.array_equal(encoding.transform(read.frame), X) else None
