@@ -2,9 +2,11 @@
 
     LINSEP_DATA=… python benchmarks/side_by_side.py --against <checkout> [--what fits passes verify streams files]
 
-Each checkout does the same work on the same data in a process of its own, the checkouts by turns; the least time of
-each counts. Both are installed with their kernels, each in the `.venv` of its folder; a checkout that turns out to run
-the other's code is an error. Without the data of the race, its problems and files are left out.
+Each checkout does the same work on the same data in a process of its own, one run here, one run there; printed are the
+least time of each, their ratio, and the median of the turns' ratios, which a machine that is slow for a while does not
+move. Both are installed with their kernels, each in the `.venv` of its folder; a checkout that turns out to run the
+other's code is an error. Without the data of the race, its problems and files are left out; `LINSEP_CACHE` names a
+folder that keeps data as they were read for the next time.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import joblib
 import numpy as np
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_digits, load_iris
@@ -79,7 +82,8 @@ def loaded(loader: str) -> tuple[Any, Any]:
     """Return a problem of the race, read once, by the first task that is not left out."""
     import datasets
 
-    return getattr(datasets, loader)(Path(os.environ["LINSEP_DATA"]))
+    cache = joblib.Memory(os.environ.get("LINSEP_CACHE"), verbose=0)
+    return cache.cache(getattr(datasets, loader))(Path(os.environ["LINSEP_DATA"]))
 
 
 def fits(_: Path) -> Iterator[Task]:
@@ -176,66 +180,91 @@ def files(folder: Path) -> Iterator[Task]:
 WHAT = {"fits": fits, "passes": passes, "verify": checks, "streams": streams, "files": files}
 
 
-def measure(what: str, seconds: float, only: list[str], folder: Path) -> dict[str, float]:
-    """Return the least seconds that each task takes in this process, repeated for so long."""
-    found = {}
+def serve(what: str, only: list[str], folder: Path) -> None:
+    """Say which tasks there are; then run the named one for every line that comes, and answer with its seconds."""
+    import linsep
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, task in WHAT[what](folder):
-            if only and not any(word in name for word in only):
-                continue
+        tasks = {name: task for name, task in WHAT[what](folder) if not only or any(word in name for word in only)}
+        print(json.dumps([linsep.__file__, list(tasks)]), flush=True)
+        for line in sys.stdin:
+            task = tasks[line.strip()]
+            start = time.perf_counter()
             task()
-            times: list[float] = []
-            while len(times) < 3 or (sum(times) < seconds and len(times) < 200):
-                start = time.perf_counter()
-                task()
-                times.append(time.perf_counter() - start)
-            found[name] = min(times)
-    return found
+            print(time.perf_counter() - start, flush=True)
 
 
-def measured_in(checkout: Path, what: str, seconds: float, only: list[str], folder: str) -> dict[str, float]:
-    """Return what `measure` finds in a process that uses that checkout."""
-    own = checkout / ".venv" / "bin" / "python"
-    words = ["--measure", what, "--seconds", str(seconds), "--folder", folder, "--only", *only]
-    command = [str(own if own.exists() else sys.executable), __file__, *words]
-    environment = os.environ | {"PYTHONPATH": str(checkout / "src")}
-    run = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if run.returncode:
-        raise SystemExit(f"{checkout}: {run.stderr}")
-    used, found = json.loads(run.stdout)
-    if not Path(used).resolve().is_relative_to(checkout.resolve()):
-        raise SystemExit(f"{checkout}: its process uses {used}; install that checkout in a .venv of its folder")
-    return dict(found)
+class Side:
+    """A checkout's process, which runs one task at a time when it is asked to."""
+
+    def __init__(self, checkout: Path, what: str, only: list[str], folder: str) -> None:
+        own = checkout / ".venv" / "bin" / "python"
+        words = ["--measure", what, "--folder", folder, "--only", *only]
+        self.process = subprocess.Popen(
+            [str(own if own.exists() else sys.executable), __file__, *words],
+            env=os.environ | {"PYTHONPATH": str(checkout / "src")},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        used, self.tasks = json.loads(self.answer())
+        if not Path(used).resolve().is_relative_to(checkout.resolve()):
+            raise SystemExit(f"{checkout}: its process uses {used}; install that checkout in a .venv of its folder")
+
+    def answer(self) -> str:
+        """Return the next line that the process writes."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            raise SystemExit(f"a checkout's process ended with exit code {self.process.wait()}")
+        return line
+
+    def run(self, task: str) -> float:
+        """Return how many seconds a run of the task takes there."""
+        assert self.process.stdin is not None
+        self.process.stdin.write(task + "\n")
+        self.process.stdin.flush()
+        return float(self.answer())
+
+
+def by_turns(sides: tuple[Side, Side], task: str, seconds: float) -> np.ndarray:
+    """Return what each run took, a row for each side; who is first changes from turn to turn."""
+    for side in sides:
+        side.run(task)
+    turns: list[list[float]] = []
+    while len(turns) < 4 or (np.sum(turns) < 2 * seconds and len(turns) < 400):
+        order = (0, 1) if len(turns) % 2 else (1, 0)
+        taken = {which: sides[which].run(task) for which in order}
+        turns.append([taken[0], taken[1]])
+    return np.array(turns).T
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="How long work takes, against another checkout of linsep.")
     parser.add_argument("--against", type=Path, help="folder of the other checkout")
     parser.add_argument("--what", nargs="+", choices=list(WHAT), default=list(WHAT))
-    parser.add_argument("--seconds", type=float, default=1.0, help="how long a task is repeated in a round [1]")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=3.0, help="how long each side repeats a task [3]")
     parser.add_argument("--only", nargs="*", default=[], help="tasks whose name contains one of these words")
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--measure", choices=list(WHAT), help=argparse.SUPPRESS)
     asked = parser.parse_args()
     if asked.measure:
-        import linsep
-
-        found = measure(asked.measure, asked.seconds, asked.only, asked.folder)
-        print(json.dumps([linsep.__file__, found]))
+        serve(asked.measure, asked.only, asked.folder)
         return
     if asked.against is None:
         parser.error("--against names the folder of another checkout to compare with")
-    print(f"{'':44} {'here':>10} {'there':>10}   here / there")
-    sides = (HERE, asked.against)
+    print(f"{'':44} {'here':>10} {'there':>10}   least   median of here / there")
     with tempfile.TemporaryDirectory() as folder:
         for what in asked.what:
-            ask = (what, asked.seconds, asked.only, folder)
-            rounds = [[measured_in(tree, *ask) for tree in sides] for _ in range(asked.rounds)]
-            for name in rounds[0][0]:
-                here, there = (min(found[side][name] for found in rounds) for side in (0, 1))
-                print(f"{name:44} {here * 1e3:7.2f} ms {there * 1e3:7.2f} ms   {here / there:.2f}", flush=True)
+            here, there = (Side(tree, what, asked.only, folder) for tree in (HERE, asked.against))
+            for task in here.tasks:
+                taken = by_turns((here, there), task, asked.seconds)
+                (own, other), middle = taken.min(axis=1), np.median(taken[0] / taken[1])
+                print(
+                    f"{task:44} {own * 1e3:7.2f} ms {other * 1e3:7.2f} ms   {own / other:.2f}    {middle:.2f}",
+                    flush=True,
+                )
+            for side in (here, there):
+                side.process.communicate()
 
 
 if __name__ == "__main__":
