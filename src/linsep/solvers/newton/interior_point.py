@@ -331,7 +331,7 @@ class _WorkingSets(GapRun):
             return balanced(problem, 0.5 * weights(problem))
         smooth = replace(problem, head=replace(problem.head, loss=SquaredHinge()))
         found = ProximalNewton(SMOOTH, max_iter=STEPS).solve(smooth).as_part()
-        self.chosen = np.flatnonzero(found.w)
+        self.chosen = np.flatnonzero(found.w != 0)
         slope = -smooth.loss.slope(problem.agreements(found.w, found.b))
         return balanced(problem, weights(problem) * np.minimum(slope, 1.0))
 

@@ -72,7 +72,7 @@ def factored(problem: Objective, h: FloatArray, rng: np.random.Generator | None 
 
     With a random generator the latter may come from a sample of the examples.
     """
-    rows = np.flatnonzero(h)
+    rows = np.flatnonzero(h != 0)  # of truths NumPy counts several at a time
     if 2 * len(rows) < problem.rows.d and problem.penalty.l2 > 0:  # Woodbury's formula divides by it
         return _ByRows(problem, h, rows)
     return _by_columns(problem, h, rows, rng)

@@ -213,7 +213,7 @@ class _ByGram:
 
     def _leap(self, q: FloatArray, w: FloatArray) -> None:
         """Go to the minimum over the weights that are not zero, as far as the first whose sign would turn."""
-        support = np.flatnonzero(w)
+        support = np.flatnonzero(w != 0)
         if not 0 < len(support) <= TUNED.gram:
             return
         signs = np.sign(w[support])
@@ -236,7 +236,7 @@ def _centred_gram(
 
     Of many examples some stand for all, long ones and those that bend the losses rather than others.
     """
-    which, enough = np.flatnonzero(h), _enough(rows, finer)
+    which, enough = np.flatnonzero(h != 0), _enough(rows, finer)
     if len(which) > 2.0 * enough:
         lengths = rows.squared_norms()
         which, chance = draw(h * (lengths + lengths.mean()), int(enough), np.random.default_rng(len(which)))

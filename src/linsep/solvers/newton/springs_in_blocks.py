@@ -230,7 +230,7 @@ class InBlocks:
             shares = np.where(c > 0, c * part.loss.conjugate(-np.divide(a, c, out=np.zeros_like(a), where=c > 0)), 0.0)
             by_class = np.array([shares[part.y > 0].sum(), shares[part.y < 0].sum()])
             if bends is None:
-                bent = part.rows.gram(h, np.flatnonzero(h))
+                bent = part.rows.gram(h, np.flatnonzero(h != 0))
             else:
                 bends.write(which, h)
                 bent = np.append(part.rows.square_rmatvec(h), h.sum())
