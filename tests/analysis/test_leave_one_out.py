@@ -24,7 +24,9 @@ from linsep import (
     choose_threshold,
     leave_one_out,
 )
+from linsep.analysis import leave_one_out_softmax as softmax
 from linsep.analysis.bounds import growth
+from linsep.solvers import minimise
 
 N = 60
 
@@ -206,6 +208,24 @@ def test_a_threshold_and_rows_without_weight_are_minded(rows):
         some = leave_one_out(clone(model).fit(X, y, weight), X, y, weight)
         alone = leave_one_out(clone(model).fit(X[10:], y[10:]), X[10:], y[10:])
         assert (some.fewest, some.most, len(some.wrong)) == (alone.fewest, alone.most, N - 10)
+
+
+@pytest.mark.parametrize("model", [LogisticRegression(penalty="l1"), LogisticRegression(), LinearSVC()], ids=str)
+def test_planes_that_are_worse_than_none_are_nothing_to_begin_with(rows, model, monkeypatch):
+    X, y = rows
+    model = clone(model).fit(X, y)
+    honest = leave_one_out(model, X, y)
+    begun = []
+
+    def heard(*words, start, **others):
+        begun.append(start)
+        return minimise(*words, start=start, **others)
+
+    monkeypatch.setattr(softmax, "minimise", heard)
+    model.intercept_ = model.intercept_ - 1e308  # as an edited file may have it: no step finds the way back
+    found = leave_one_out(model, X, y)
+    assert begun[0] is None
+    np.testing.assert_allclose(found.scores, honest.scores, rtol=1e-4, atol=1e-4)
 
 
 def test_the_only_row_of_a_class_is_left_open_and_l1_says_that_nothing_is_proven(rows):

@@ -40,9 +40,9 @@ from ..certificates.training_data import TrainingData
 from ..objective.duality import weights
 from ..objective.heads import CrammerSinger
 from ..objective.objective import Objective
-from ..solvers import Automatic, Result, Start, minimise
+from ..solvers import Result, Start
 from .bounds import Bound, bounds_of, support_bounds
-from .leave_one_out_softmax import SINGULAR, SoftmaxPlanes
+from .leave_one_out_softmax import SINGULAR, SoftmaxPlanes, optimum
 from .reach import ALONG, after_a_step, inverted, largest_of_others, radius
 
 #: The relative gap of the optima that intervals are about.
@@ -251,7 +251,7 @@ class _Plane:
 
     def __init__(self, problem: Objective, w: FloatArray, b: float) -> None:
         self.problem, w = _narrow(problem, w)
-        self.found = _solved(self.problem, Start(w, b))
+        self.found = optimum(self.problem, Start(w, b), SHARP)
         self.w, self.b = self.found.w, float(self.found.b)
         self.z = self.problem.agreements(self.w, self.b)
         self.alpha = _dual(self.problem, self.found, self.z)
@@ -289,7 +289,8 @@ class _Plane:
         if problem.fit_intercept and not (s @ (problem.y[which] > 0) and s @ (problem.y[which] < 0)):
             return float(self.z[i] * problem.y[i]), *nothing  # one class alone has no optimum
         rest = problem.chosen(which, s)
-        found = _solved(rest, Start(self.w, self.b, alpha=None if self.found.alpha is None else self.alpha[which]))
+        alpha = None if self.found.alpha is None else self.alpha[which]
+        found = optimum(rest, Start(self.w, self.b, alpha=alpha), SHARP)
         low, high = enclosed(rest, found, row)
         return float(row.matvec(found.w)[0] + found.b), float(low[0]), float(high[0])
 
@@ -403,10 +404,6 @@ def enclosed(
     fold = Fold(problem, rows, np.ones(rows.n), np.ones(rows.n))
     fold.add(problem.C, w, b, None if loss.smooth else found.alpha)
     return fold.scores(problem.C)
-
-
-def _solved(problem: Objective, start: Start) -> Result:
-    return minimise(problem, Automatic(tol=SHARP), start=start, tol=SHARP).as_part()
 
 
 def _dual(problem: Objective, found: Result, z: FloatArray) -> FloatArray:

@@ -25,12 +25,19 @@ SINGULAR = 1e-9
 RANGE = math.sqrt(2.0)
 
 
+def optimum(problem: Objective, start: Start, tol: float) -> Result:
+    """Return the optimum, from planes on if these are better than none: those of a file may be anything."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        better = problem.objective(start.w, start.b) < problem.objective(*problem.zeros())
+    return minimise(problem, Automatic(tol=tol), start=start if better else None, tol=tol).as_part()
+
+
 class SoftmaxPlanes:
     """The planes of a softmax at their optimum, and what becomes of the scores of each row without it."""
 
     def __init__(self, problem: Objective, W: FloatArray, b: FloatArray, *, tol: float, factored: int) -> None:
         self.problem, self.tol, self.factored = problem, tol, factored
-        self.found = self._solved(problem, W, b)
+        self.found = optimum(problem, Start(W, b), tol)
         self.fitted = _scores(problem, self.found)
 
     def left_out(self) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -48,16 +55,13 @@ class SoftmaxPlanes:
         rest = problem.chosen(which, problem.s[which])
         if not rest.class_totals.all():  # a class without rows has no optimum
             return self.fitted[i], -nothing, nothing
-        found = self._solved(rest, self.found.w, self.found.b)
+        found = optimum(rest, Start(self.found.w, self.found.b), self.tol)
         row = rest.with_rows(problem.rows.some(np.array([i])))
         scores, curved = _scores(row, found)[0], self._curved(rest, found)
         if curved is None or not curved.known(row)[0]:
             return scores, -nothing, nothing
         reach = curved.radius() * np.sqrt(np.diagonal(curved.blocks(row)[0])) * (1.0 + WIDER)
         return scores, scores - reach, scores + reach
-
-    def _solved(self, problem: Objective, W: FloatArray, b: FloatArray) -> Result:
-        return minimise(problem, Automatic(tol=self.tol), start=Start(W, b), tol=self.tol).as_part()
 
     def _curved(self, problem: Objective, found: Result) -> _Curved | None:
         size = (problem.d + problem.fit_intercept) * problem.classes
