@@ -95,7 +95,7 @@ class Track:
         if last.alpha is not None and not objective.loss.smooth and self.place is None:
             alpha = np.asarray(last.alpha) * (objective.C / C)
         # These know more than a plane does, have zeros to keep, or have no penalty: no curve leads there.
-        if alpha is not None or objective.penalty.l1 or np.isinf(objective.C):
+        if alpha is not None or objective.penalty.l1 or not objective.penalised:
             return Start(last.w, last.b, alpha=alpha)
         shares = lagrange(np.log([one for one, _ in self._known]), np.log(objective.C))
         w = sum(share * results[k].w for share, (_, results) in zip(shares, self._known, strict=True))

@@ -180,7 +180,7 @@ def fit_on_cluster(request: Request, session: Session, progress: Callable[[str],
     question(classes, f"{request.data}, column {reader.target!r}")
     model.set_params(class_weight=class_weights(request.class_weight, classes.tolist()))
     encoding = recipe.encoding
-    reference = Reference.chosen(request.reference, encoding, penalised=bool(np.isfinite(C)))
+    reference = Reference.chosen(request.reference, encoding, penalised=model._statement().penalised)
     examples = OnCluster(engine, found, classes)
     decision = request.wanted.on(model, _no_folds, classes, None, classes, examples.totals)
     rule = None if request.C is not None else _Rule(request.choosing, model, classes, examples.n)

@@ -104,7 +104,7 @@ class _Fit:
         self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
         choice = None if self.request.C is not None else self._choose(scratch, classes)
         decision = self._decide(scratch, classes)
-        reference = Reference.chosen(self.request.reference, encoding, penalised=bool(np.isfinite(self.model.C)))
+        reference = Reference.chosen(self.request.reference, encoding, penalised=self.model._statement().penalised)
         interrupted = self._learn(scratch, classes, encoding)
         reference = self._estimated(reference, scratch, classes, encoding, interrupted)
         decision.apply(self.model)
@@ -157,7 +157,7 @@ class _Fit:
         self, reference: Reference, scratch: Scratch, classes: NDArray[Any], encoding: Encoding, interrupted: bool
     ) -> Reference:
         """Return the reference with what runs to infinity, looked for where all rows have room at once."""
-        if self.model.converged_ or interrupted or not np.isinf(self.model.C) or not is_likelihood(self.model):
+        if self.model.converged_ or interrupted or self.model._statement().penalised or not is_likelihood(self.model):
             return reference
         if scratch.n > self.budget.sample // (COPIES * self._size_of_row(scratch)):
             return replace(reference, decided=False)
@@ -167,7 +167,7 @@ class _Fit:
 
     def _unproven(self, interrupted: bool, reference: Reference) -> list[str]:
         """Say why nothing is proven without a penalty, where that is so."""
-        if self.model.converged_ or interrupted or not np.isinf(self.model.C):
+        if self.model.converged_ or interrupted or self.model._statement().penalised:
             return []
         if reference.infinite:
             return [

@@ -207,7 +207,7 @@ class Choice(Proof):
     def _agrees(self, case: Case) -> None:
         """Raise unless it is about such a model, and the model says the same of its choice."""
         said, C = self.claimed, case.statement.C
-        if len(case.classes) != 2 or not np.isfinite(C) or not case.statement.penalty.l2 > 0:
+        if len(case.classes) != 2 or not case.statement.in_force[0].l2 > 0:
             raise ClaimError("a choice of C is proven for two classes, and for a penalty with a share of L2")
         if said.C != C:
             raise ClaimError(f"the proof of the choice is of C={said.C:g}, the model's C is {C:g}")
