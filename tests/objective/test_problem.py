@@ -380,7 +380,9 @@ def test_planes_measured_together_are_those_measured_one_by_one(loss, penalty, w
         assert measure(problems[0], Y, W, b).finite.tolist() == [True, True, False, True]
 
 
-@pytest.mark.parametrize(("penalty", "C", "said"), [(L2(), 2.0, True), (L2(), math.inf, False), (NoPenalty(), 2.0, False)])
+@pytest.mark.parametrize(
+    ("penalty", "C", "said"), [(L2(), 2.0, True), (L2(), math.inf, False), (NoPenalty(), 2.0, False)]
+)
 def test_a_statement_and_its_objective_agree_on_what_counts(penalty, C, said):
     statement = Statement(Logistic(), penalty, C, True)
     objective = Problem(Rows(np.eye(2)), np.array([1.0, -1.0]), Logistic(), penalty, C)

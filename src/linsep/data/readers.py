@@ -22,7 +22,7 @@ from scipy import sparse
 from .._core import is_sparse, one_ahead
 from .csv_text import Dialect, Header, check_names, check_width, header_of, line_of, read_csv, sniff, stream_csv
 from .excel import read_excel
-from .libsvm import STRETCH, read_libsvm, stream_libsvm
+from .libsvm import STRETCH, parse_libsvm, stream_libsvm
 from .naming import column_called
 from .room import check_room
 from .sources import BadValueError, DataError, Source, blame
@@ -187,7 +187,7 @@ def read(
     source, hints = Source.of(path), hints or Hints()
     with blame(source.name):
         if source.format == "libsvm":
-            X, y, base = read_libsvm(source)
+            X, y, base = parse_libsvm(source.buffer(), source.name)
             return Matrix(source.name, X, y, base)
         if source.format == "npz":
             return _read_npz(source, target)

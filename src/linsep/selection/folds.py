@@ -121,7 +121,7 @@ class Folds:
     ) -> None:
         self.owner, self.examples, self.classes, self.labels = owner, examples, classes, labels
         self.params, self.grid, self.ratios, self.scorer = params, grid, ratios, owner._scorer(classes)
-        self.seed, self.tol = seed_of(owner.random_state), LOOSER * owner.tol
+        self.seed, self.tol = int(check_random_state(owner.random_state).randint(2**31 - 1)), LOOSER * owner.tol
         #: What makes the columns fit for solvers, for all folds at once; equal rows are merged fold by fold.
         self.chain: list[Any] = []
         self.columns, self.in_best_form = examples.rows, False
@@ -216,7 +216,7 @@ class Folds:
 
     def prepare(self, track: Track) -> bool:
         """Make all columns fit for solvers, where that is the same for every C and the solver is ours to choose."""
-        if not track.by_itself:
+        if len(track.objectives) > 1 or track.template._solver() is not None:
             return False
         objective, chain = track.best_form(but_for="merging")
         if any(reduction.help == "scaling" for reduction in chain):  # whose form depends on C
@@ -287,8 +287,3 @@ class Folds:
             model.intercept_ = theta[:, d].copy() if theta.shape[1] > d else np.zeros(len(theta))
             found.append(float(self.scorer(model, held, labels, **params)))
         return found
-
-
-def seed_of(random_state: Any) -> int:
-    """Return the seed of one fit."""
-    return int(check_random_state(random_state).randint(2**31 - 1))

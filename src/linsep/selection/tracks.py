@@ -50,11 +50,6 @@ class Track:
         self.objectives: list[Objective] = self.template._objectives(examples, weights)
         self._known: list[tuple[float, list[Result]]] = []
 
-    @property
-    def by_itself(self) -> bool:
-        """Whether there is one objective, and its solver is ours to choose."""
-        return len(self.objectives) == 1 and self.template._solver() is None
-
     def best_form(self, *, but_for: str = "") -> tuple[Objective, list[Any]]:
         """Return the first objective as a solver wants it, its labels at hand, and the reductions that made it so."""
         objective, chain = best_form(replace(self.objectives[0], C=1.0), Automatic(tol=self.tol), but_for=but_for)

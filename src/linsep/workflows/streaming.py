@@ -33,7 +33,7 @@ from .preparing_streams import TEST, Preparation, file_to_stream
 from .reference import Reference, is_likelihood
 from .request import Progress, Request
 from .summaries import Facts
-from .training import class_weights, estimator, is_proven
+from .training import class_weights, is_proven
 from .unfinished import Place, Unfinished, identity
 from .weighing import Weighing
 
@@ -66,11 +66,7 @@ class Outcome:
 def fit_in_parts(request: Request, progress: Progress = lambda what, done, total: None) -> Outcome:
     """Fit a file of any length within a limit of memory; see `linsep fit --max-memory`."""
     source = file_to_stream(request.data)
-    C = 1.0 if request.C is None else request.C
-    asked: dict[str, Any] = dict(l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
-    model = estimator(request.loss, C=C, fit_intercept=request.intercept, **asked)
-    if request.loss == "perceptron":
-        raise DataError("--loss perceptron takes its data into memory: leave out --max-memory, or say --loss hinge")
+    model = request.estimator("leave out --max-memory, or say --loss hinge")
     budget = Budget.of(request.max_memory)
     assert source.path is not None
     run = identity(source.path, request.settings())

@@ -247,7 +247,7 @@ class Choice(Proof):
         train, test = np.flatnonzero(~held), np.flatnonzero(held)
         X, codes, s = case.examples.X, case.examples.codes(case.classes), case.examples.sample_weight
         columns = case.split(train, test) if self.claimed.encoded and case.split else (X[train], X[test])
-        rows = [Rows(_doubles(one)) for one in columns]
+        rows = [Rows(one.astype(np.float64, copy=False)) for one in columns]
         if stored.planes.shape[1] != rows[0].d + 1 or not np.isfinite(stored.planes).all():
             raise ClaimError(f"{rows[0].d} columns need planes of as many finite coefficients and an intercept")
         if (len(stored.Cs) and stored.Cs[0] > self.claimed.grid[0]) or stored.Cs[-1] < self.claimed.grid[-1]:
@@ -330,10 +330,6 @@ def _mistakes(fold: EnclosedFold, C: float, clock: Clock) -> float:
     stop = fold.point(C).stops[0]
     side = sides(fold.held_out.X, fold.signs, np.append(stop.w, stop.b), clock=clock)
     return float(fold.weight[np.where(fold.signs > 0, side <= 0, side < 0)].sum())
-
-
-def _doubles(X: Any) -> Any:
-    return X.astype(np.float64, copy=False)
 
 
 def _rounded_down(bound: float) -> str:
