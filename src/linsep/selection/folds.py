@@ -78,18 +78,10 @@ def knows_groups(cv: Any) -> bool:
 
 @dataclass(frozen=True)
 class Planes:
-    """The planes of a fold for each C: those that were solved for, and how much each of them counts.
+    """The planes of a fold for each C: those that were solved for, and how much each of them counts."""
 
-    Attributes
-    ----------
-    solved : array of shape (solved, planes, d + 1)
-        The intercept last, if there is one.
-    shares : array of shape (Cs, solved), or None
-        None where each C was solved for.
-    """
-
-    solved: FloatArray
-    shares: FloatArray | None = None
+    solved: FloatArray  # shape (solved, planes, d + 1): the intercept last, if there is one
+    shares: FloatArray | None = None  # shape (Cs, solved); None where each C was solved for
 
     def at(self, k: int) -> FloatArray:
         """Return the planes for one C."""

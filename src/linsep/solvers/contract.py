@@ -77,7 +77,7 @@ NEEDS = {
     "kink": _of_loss("a loss with a kink", lambda loss: not loss.smooth),
     "slope": _of_loss(
         "a loss that is not flat, so that some step leads downhill",
-        lambda loss: loss.convex or loss.slope(np.linspace(-2.0, 2.0, 9)).any(),
+        lambda loss: loss.convex or bool(loss.slope(np.linspace(-2.0, 2.0, 9)).any()),
     ),
     "curvature": _of_loss("a loss that defines its curvature", lambda loss: loss.defines("curvature")),
     "conjugate": _of_loss("a loss that defines its conjugate", lambda loss: loss.defines("conjugate")),

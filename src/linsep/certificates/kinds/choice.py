@@ -116,22 +116,12 @@ class StoredFold:
 
 @dataclass(frozen=True, eq=False)
 class Choice(Proof):
-    """What is claimed of a choice of C, and what one needs to prove it again; or why that is not there.
-
-    Attributes
-    ----------
-    claimed : Claimed
-    held_out : array
-        The fold that each row is held out of.
-    folds : list of StoredFold
-    left_out : str
-        Why there are neither, if there are not.
-    """
+    """What is claimed of a choice of C, and what one needs to prove it again; or why that is not there."""
 
     claimed: Claimed
-    held_out: IntArray
+    held_out: IntArray  # the fold that each row is held out of
     folds: Sequence[StoredFold]
-    left_out: str = ""
+    left_out: str = ""  # why there are neither, if there are not
 
     kind = "choice"
     of_any_model = True
