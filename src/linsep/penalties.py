@@ -31,6 +31,11 @@ class Penalty:
             if not (np.isfinite(value) and value >= 0):
                 raise ValueError(f"Penalty({name}={shown(value)}): a penalty's weight must be zero or more, and finite")
 
+    @property
+    def numbers(self) -> tuple[float, float]:
+        """l2 and l1."""
+        return self.l2, self.l1
+
     def value(self, w: FloatArray) -> float:
         """l2 · ½‖w‖² + l1 · ‖w‖₁."""
         absolute = self.l1 * float(np.abs(w).sum()) if self.l1 else 0.0

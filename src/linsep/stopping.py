@@ -61,6 +61,7 @@ class Rule:
     needs_good_steps: ClassVar[bool] = False  # a step size that is far too small makes it fire as well
     needs: ClassVar[str] = ""  # the number of a Progress without which the rule could never fire
     needs_point: ClassVar[bool] = True  # whether it looks at θ; where no rule does, a run may leave θ empty
+    ended: ClassVar[str] = "{0!r} said so"  # why a run ended that it ended
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
@@ -79,7 +80,7 @@ class Rule:
         >>> NoProgress(0.001, 5).in_words("passes")
         'the objective had not fallen by 0.1 % within 5 passes'
         """
-        return f"{self!r} said so"
+        return self.ended.format(self, steps=steps)
 
 
 @dataclass(frozen=True)
@@ -89,10 +90,7 @@ class MaxIterations(Rule):
     n: int = 1000
     converged: ClassVar[bool] = False
     needs_point: ClassVar[bool] = False
-
-    def in_words(self, steps: str = "steps") -> str:
-        """Return why a run ended."""
-        return f"it had made {self.n:,} {steps}"
+    ended: ClassVar[str] = "it had made {0.n:,} {steps}"
 
     def begin(self) -> Watcher:
         """Watch the step number."""
@@ -106,10 +104,7 @@ class GradientNorm(Rule):
     tol: float = 1e-4
     needs: ClassVar[str] = "gradient_norm"
     needs_point: ClassVar[bool] = False
-
-    def in_words(self, steps: str = "steps") -> str:
-        """Return why a run ended."""
-        return f"the gradient was shorter than {self.tol:g}"
+    ended: ClassVar[str] = "the gradient was shorter than {0.tol:g}"
 
     def begin(self) -> Watcher:
         """Watch the gradient."""
@@ -122,10 +117,7 @@ class ParameterChange(Rule):
 
     tol: float = 1e-4
     needs_good_steps: ClassVar[bool] = True
-
-    def in_words(self, steps: str = "steps") -> str:
-        """Return why a run ended."""
-        return f"a step was shorter than {self.tol:g}"
+    ended: ClassVar[str] = "a step was shorter than {0.tol:g}"
 
     def begin(self) -> Watcher:
         """Watch the parameters."""
@@ -139,10 +131,7 @@ class ZeroOneUnchanged(Rule):
     patience: int = 5
     needs: ClassVar[str] = "zero_one"
     needs_point: ClassVar[bool] = False
-
-    def in_words(self, steps: str = "steps") -> str:
-        """Return why a run ended."""
-        return f"the mistakes had not become fewer for {self.patience:,} {steps}"
+    ended: ClassVar[str] = "the mistakes had not become fewer for {0.patience:,} {steps}"
 
     def begin(self) -> Watcher:
         """Watch the training error."""
@@ -183,9 +172,7 @@ class NoImprovement(Rule):
         if not (self.tol >= 0 and self.patience > 0):
             raise ValueError(f"{self!r}: tol must be zero or more, and patience positive")
 
-    def in_words(self, steps: str = "steps") -> str:
-        """Return why a run ended."""
-        return f"the objective had not fallen by more than {self.tol:g}, {self.patience:,} {steps} in a row"
+    ended: ClassVar[str] = "the objective had not fallen by more than {0.tol:g}, {0.patience:,} {steps} in a row"
 
     def begin(self) -> Watcher:
         """Watch the objective."""
@@ -197,10 +184,9 @@ class HeldOut(NoImprovement):
     """The same of the share of wrong labels among rows that were put aside."""
 
     needs: ClassVar[str] = "held_out"
-
-    def in_words(self, steps: str = "steps") -> str:
-        """Return why a run ended."""
-        return f"rows put aside had not been told better by more than {self.tol:g}, {self.patience:,} {steps} in a row"
+    ended: ClassVar[str] = (
+        "rows put aside had not been told better by more than {0.tol:g}, {0.patience:,} {steps} in a row"
+    )
 
     def begin(self) -> Watcher:
         """Watch the rows that were put aside."""
@@ -213,10 +199,7 @@ class NoMistakes(Rule):
 
     needs: ClassVar[str] = "zero_one"
     needs_point: ClassVar[bool] = False
-
-    def in_words(self, steps: str = "steps") -> str:
-        """Return why a run ended."""
-        return "no mistakes were left"
+    ended: ClassVar[str] = "no mistakes were left"
 
     def begin(self) -> Watcher:
         """Watch the training error."""
@@ -230,10 +213,7 @@ class DualityGap(Rule):
     tol: float = 1e-4
     needs: ClassVar[str] = "relative_gap"
     needs_point: ClassVar[bool] = False
-
-    def in_words(self, steps: str = "steps") -> str:
-        """Return why a run ended."""
-        return f"it was proven to be within {self.tol:g} of the optimum"
+    ended: ClassVar[str] = "it was proven to be within {0.tol:g} of the optimum"
 
     def begin(self) -> Watcher:
         """Watch the gap."""

@@ -10,7 +10,7 @@ import pytest
 from linsep import LinearSVC, load, save, verify
 from linsep.certificates.kinds import known
 from linsep.certificates.outcome import ClaimError, Verification
-from linsep.certificates.proof import Proof, check_kinds, proof_of
+from linsep.certificates.proof import Alone, Proof, check_kinds, proof_of
 from linsep.persistence.document import digest, in_one_line
 from linsep.persistence.model_file import ModelFileError
 from linsep.report.proofs import is_proven, sentences
@@ -68,6 +68,26 @@ def test_a_new_kind_is_stored_loaded_verified_and_reported(longest, tmp_path):
     assert is_proven(again)
     with pytest.raises(ValueError, match="no 64-bit float"):  # as is any number that an exact proof would have to round
         verify(path, np.array([[0], [1], [3], [2**53 + 1]], dtype=object), y)
+
+
+@pytest.mark.parametrize("of_a_cut", [False, True])
+def test_a_new_kind_says_itself_whether_it_speaks_of_a_cut(longest, of_a_cut, monkeypatch):
+    monkeypatch.setattr(longest, "of_a_cut", of_a_cut)
+    model = LinearSVC().fit(X, y)
+    model._proofs, model.threshold_ = [*model._proofs, longest(16.0)], 0.5
+    assert any("is of a cut at 0" in said for said in sentences(model)) == of_a_cut
+
+
+def test_a_new_kind_without_its_model_is_verified_by_what_it_says_itself():
+    class Least(Alone):
+        exact = True
+
+        def check(self, examples, time_limit=None):
+            return Verification(bool(examples.X.min() == 0), "no number is below zero")
+
+    assert verify(Least(), X, y).reason == "no number is below zero"
+    with pytest.raises(ValueError, match="no 64-bit float"):
+        verify(Least(), np.array([[0], [1], [3], [2**53 + 1]], dtype=object), y)
 
 
 def test_a_new_kind_that_does_not_hold_is_refused(longest, tmp_path):

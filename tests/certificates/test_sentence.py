@@ -11,6 +11,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from linsep import (
+    HardMarginSVC,
     LinearSVC,
     LogisticRegression,
     Perceptron,
@@ -450,6 +451,12 @@ def test_m13_verdicts_that_are_missing_prove_nothing():
     assert verify(model, corners, thirds)
     model.separability_ = [MODELS["separable, one against the rest"].separability_[0]]
     refused(verify(model, corners, thirds))
+
+
+def test_m14_margin_certificates_of_several_classes_alone_are_of_the_numbers_as_they_are():
+    certificates = HardMarginSVC().fit([[0.0, 0.0], [4.0, 0.0], [0.0, 4.0]], ["a", "b", "c"]).certificate_
+    with pytest.raises(ValueError, match="9007199254740993 in row 2"):
+        verify(certificates, np.array([[0, 0], [4, 0], [0, 2**53 + 1]], dtype=object), ["a", "b", "c"])
 
 
 def test_m14_a_margin_certificate_alone_is_of_its_own_numbers():

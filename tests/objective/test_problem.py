@@ -13,6 +13,7 @@ from linsep import geometry, losses
 from linsep._core import Rows
 from linsep.losses import Hinge, Logistic, Perceptron, Square, SquaredHinge, ZeroOne
 from linsep.objective.problem import MeanObjective, Problem, measure
+from linsep.objective.statement import Statement
 from linsep.penalties import L1, L2, ElasticNet, NoPenalty
 
 SETTINGS = settings(max_examples=30, deadline=None)
@@ -377,3 +378,13 @@ def test_planes_measured_together_are_those_measured_one_by_one(loss, penalty, w
     W[1, 2] = np.nan
     with np.errstate(invalid="ignore"):
         assert measure(problems[0], Y, W, b).finite.tolist() == [True, True, False, True]
+
+
+@pytest.mark.parametrize(
+    ("penalty", "C", "said"), [(L2(), 2.0, True), (L2(), math.inf, False), (NoPenalty(), 2.0, False)]
+)
+def test_a_statement_and_its_objective_agree_on_what_counts(penalty, C, said):
+    statement = Statement(Logistic(), penalty, C, True)
+    objective = Problem(Rows(np.eye(2)), np.array([1.0, -1.0]), Logistic(), penalty, C)
+    assert statement.penalised == objective.penalised == said
+    assert statement.in_force == (objective.penalty, objective.weight_of_loss)

@@ -217,12 +217,12 @@ def shrinking(penalty: Penalty, v: Iterable[Decimal], attempt: int) -> float:
     return float(DOWN.divide(l1, longest)) * (1.0 - 4.0**attempt * 2.0**-47)
 
 
-def few_numbers(X: Any, planes: int = 1) -> bool:
+def few_numbers(X: Any) -> bool:
     """Whether a matrix is in memory and small enough."""
     if isinstance(X, BlockedMatrix):
         return False
     stored = X.nnz if is_sparse(X) else X.shape[0] * X.shape[1]
-    return bool((stored + X.shape[0]) * planes <= FEW)
+    return bool(stored + X.shape[0] <= FEW)
 
 
 def knows(loss: Loss) -> bool:

@@ -18,6 +18,7 @@ from ..arithmetic.enclosure import Interval, U, penalty_value, relative_gap
 from ..objective.enclosure import sharp_primal
 from .gap.certificate import Certificate, Certificates, SoftmaxCertificate
 from .outcome import ClaimError, Verification
+from .proof import Alone
 from .training_data import TrainingData
 
 NOTHING = Interval(0.0, 0.0)
@@ -73,7 +74,7 @@ def gaps_between(a: Knot, b: Knot, C: float) -> tuple[float, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class PathCertificate:
+class PathCertificate(Alone):
     """What is proven of a path: for every C up to the largest, which model is within `tol` of the optimum there.
 
     Attributes

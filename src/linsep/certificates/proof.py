@@ -15,6 +15,7 @@ from .outcome import ClaimError, Verification, planes_in_words
 
 if TYPE_CHECKING:
     from .case import Case
+    from .training_data import TrainingData
 
 #: Of more classes than this, a report names only so many.
 NAMED = 20
@@ -32,6 +33,7 @@ class Proof(ABC):
     exact: ClassVar[bool] = False  # whether numbers that are no doubles are refused, and not rounded
     in_blocks: ClassVar[bool] = False  # whether it can be checked on rows that are read block by block
     of_any_model: ClassVar[bool] = False  # whether every model may have it; other kinds only those that name them
+    of_a_cut: ClassVar[bool] = False  # whether it speaks of where scores are cut, and not of the scores alone
     decides: bool = False  # whether it answers what the model is for, so that a gap says nothing more
 
     def __init_subclass__(cls, **settings: Any) -> None:
@@ -72,6 +74,16 @@ class Proof(ABC):
         if certificate is None:
             return None
         return all(one.proven for one in (certificate if isinstance(certificate, Sequence) else [certificate]))
+
+
+class Alone(ABC):
+    """A proof that left its model behind: it brings the planes along, and says itself how it is checked."""
+
+    exact: ClassVar[bool] = False  # as of `Proof`
+
+    @abstractmethod
+    def check(self, examples: TrainingData, time_limit: float | None = None) -> Verification:
+        """Check it on examples that were read already."""
 
 
 class PlaneProofs(Proof):

@@ -18,11 +18,8 @@ from ..separation.recession import Estimates
 from ..separation.verdict import NotSeparableError, Separability
 from . import data_hash
 from .case import GIVEN, STATED, Case, exactly
-from .gap.certificate import Certificate, Certificates
-from .kinds.margin import MarginCertificate
 from .outcome import ClaimError, Verification
-from .path import PathCertificate
-from .proof import PROOFS, Proof, check_kinds, proof_of
+from .proof import PROOFS, Alone, Proof, check_kinds, proof_of
 from .training_data import TrainingData
 
 
@@ -75,7 +72,7 @@ def _is_exact(said: Any) -> bool:
     """Whether a proof is about the numbers as they are given, and not about those that they are rounded to."""
     if _is_model(said):
         return any(proof.exact for proof in _proofs(said))
-    return isinstance(said, Separability | Estimates | MarginCertificate)
+    return isinstance(said, Separability | Estimates) or (isinstance(said, Alone) and said.exact)
 
 
 def _alone(said: Any, examples: TrainingData, time_limit: float | None) -> Verification:
@@ -83,7 +80,7 @@ def _alone(said: Any, examples: TrainingData, time_limit: float | None) -> Verif
     if isinstance(said, Separability | Estimates):
         found = said.verify(examples.X, examples.labels, examples.sample_weight, time_limit=time_limit)
         return replace(exactly(found, "the proof, on every example it speaks of"), unchecked=("feature_names",))
-    if not isinstance(said, MarginCertificate | Certificate | Certificates | PathCertificate):
+    if not isinstance(said, Alone):
         raise TypeError(f"{said!r} is neither a fitted model, nor a path of one, nor a proof: nothing to verify")
     outcome = said.check(examples, time_limit)
     return replace(outcome, unchecked=("tol", *outcome.unchecked)) if outcome else outcome

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-import numpy as np
 from cyclopts import Parameter
 
 from .._common.words import many
@@ -119,7 +118,7 @@ def fit(
         if wanted.takes_folds:
             waiting.on("scoring rows out of fold")
         decision = wanted.decide(model, examples)
-        reference = Reference.chosen(counting.reference, examples.encoding, penalised=chosen != np.inf)
+        reference = Reference.chosen(counting.reference, examples.encoding, penalised=model._statement().penalised)
         facts, interrupted = _fit_in_memory(examples, model, (decision, choice), reference, output, kept, waiting)
     for remark in (*facts.notes, *facts.doubts, *(["interrupted: this is the best so far"] if interrupted else [])):
         note(remark)
@@ -251,8 +250,9 @@ def _fit_on_cluster(
     """Fit files that the workers of a cluster read."""
     from ..persistence.writing import save
     from ..workflows import on_clusters
+    from ..workflows.request import Request
 
-    request = on_clusters.Request(data, target, **settings)
+    request = Request(data, target, **settings)
     on_clusters.files_of(data)  # before a cluster is started for nothing
     with Waiting("starting") as waiting, cluster.session() as session:
         note_dashboard(session)

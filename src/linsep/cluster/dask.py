@@ -378,7 +378,7 @@ class DaskTables:
         found = [self.client.submit(_asked, sent, k, piece, pure=False) for k, piece in enumerate(self._held)]
         while len(found) > FAN:
             some = [found[i : i + FAN] for i in range(0, leaves, FAN)]
-            found = [self.client.submit(_joined_nodes, each, leaves, pure=False) for each in some if each]
+            found = [self.client.submit(merged, *each, leaves=leaves, pure=False) for each in some if each]
         return root(merged(*self.client.gather(found), leaves=leaves))
 
     def parts(self, make: Callable[[int, Piece], Part]) -> tuple[DaskEngine, list[Summary]]:
@@ -391,10 +391,6 @@ class DaskTables:
 def _asked(sent: bytes, k: int, piece: Piece) -> Nodes:
     with at_most_threads(get_worker().state.nthreads):
         return {(0, k): loads(sent)(k, piece)}
-
-
-def _joined_nodes(some: Sequence[Nodes], leaves: int) -> Nodes:
-    return merged(*some, leaves=leaves)
 
 
 def _from_piece(sent: bytes, k: int, piece: Piece) -> Part:

@@ -76,10 +76,6 @@ class OnCollections:
             raise ValueError("C='auto' would be ignored: penalty=None says that there is none to weigh")
         return float(getattr(self, "C_", 1.0))
 
-    def _asked_seed(self) -> int:
-        """Return what folds are drawn by."""
-        return int(self._asked()["seed"]) if hasattr(self, "random_state") else 0
-
     def _asked(self) -> dict[str, Any]:
         """Return what is asked of a solver: without a seed of the user's always the same one, so that a fit repeats."""
         asked: dict[str, Any] = super()._asked()  # type: ignore[misc]

@@ -193,7 +193,7 @@ def learn(
     """
     model._check_parameters()
     if choosing is None and isinstance(model.C, str):
-        choosing = Choosing(seed=model._asked_seed())
+        choosing = Choosing(seed=int(model._asked()["seed"]) if hasattr(model, "random_state") else 0)
     if getattr(model, "warm_start", False):
         raise ValueError("warm_start=True would be ignored: a fit on a cluster begins where a sample leads")
     found, classes = joined_summaries(summaries, type(model).__name__)

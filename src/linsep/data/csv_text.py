@@ -42,31 +42,15 @@ NUMBERS = {"double": "number", "int64": "whole number"}
 
 @dataclass(frozen=True)
 class Dialect:
-    """How a file of separated values is written.
-
-    Attributes
-    ----------
-    delimiter : str
-    header : bool
-        Whether the first line names the columns.
-    quoted : bool
-        Whether ``"…"`` protects delimiters and newlines.
-    spaces : bool
-        Whether spaces follow the delimiters.
-    encoding : str
-    missing : tuple of str
-        What stands for a missing value.
-    decimal : str
-        What sets decimals apart.
-    """
+    """How a file of separated values is written."""
 
     delimiter: str = ","
-    header: bool = True
-    quoted: bool = True
-    spaces: bool = False
+    header: bool = True  # whether the first line names the columns
+    quoted: bool = True  # whether ``"…"`` protects delimiters and newlines
+    spaces: bool = False  # whether spaces follow the delimiters
     encoding: str = "utf-8"
-    missing: tuple[str, ...] = MISSING
-    decimal: str = "."
+    missing: tuple[str, ...] = MISSING  # what stands for a missing value
+    decimal: str = "."  # what sets decimals apart
 
 
 def sniff(

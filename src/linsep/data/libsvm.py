@@ -82,13 +82,6 @@ def _complaint(content: NDArray[np.uint8], name: str, fault: int, place: int, li
     return f"{name} line {number}, column {column}: {FAULTS[fault]}, not {shown[:30]!r}{hint}"
 
 
-def read_libsvm(
-    source: Source, *, base: int | None = None, n_features: int | None = None
-) -> tuple[Any, FloatArray, int]:
-    """Read a whole file; see `parse_libsvm`."""
-    return parse_libsvm(source.buffer(), source.name, base=base, n_features=n_features)
-
-
 def stream_libsvm(
     source: Source, *, base: int | None, n_features: int | None, stretch: int = STRETCH
 ) -> Iterator[tuple[Any, FloatArray]]:

@@ -22,7 +22,7 @@ from scipy import sparse
 from .._core import is_sparse, one_ahead
 from .csv_text import Dialect, Header, check_names, check_width, header_of, line_of, read_csv, sniff, stream_csv
 from .excel import read_excel
-from .libsvm import STRETCH, read_libsvm, stream_libsvm
+from .libsvm import STRETCH, parse_libsvm, stream_libsvm
 from .naming import column_called
 from .room import check_room
 from .sources import BadValueError, DataError, Source, blame
@@ -43,30 +43,15 @@ BUFFER = 1 << 16
 
 @dataclass(frozen=True)
 class Hints:
-    """What the user says of a file instead of letting it be guessed.
-
-    Attributes
-    ----------
-    delimiter : str, optional
-    header : bool, optional
-    encoding : str
-    missing : tuple of str
-        Further words that stand for a missing value.
-    decimal : str, optional
-        What sets decimals apart.
-    sheet : str, optional
-        Of a workbook, by name or, from 1, by number.
-    max_columns : int
-        A table with more is refused.
-    """
+    """What the user says of a file instead of letting it be guessed."""
 
     delimiter: str | None = None
     header: bool | None = None
     encoding: str = "utf-8"
-    missing: tuple[str, ...] = ()
-    decimal: str | None = None
-    sheet: str | None = None
-    max_columns: int = COLUMNS
+    missing: tuple[str, ...] = ()  # further words that stand for a missing value
+    decimal: str | None = None  # what sets decimals apart
+    sheet: str | None = None  # of a workbook, by name or, from 1, by number
+    max_columns: int = COLUMNS  # a table with more is refused
 
     def dialect(self, source: Source) -> Dialect:
         """Return the dialect of a file, guessed where it is not said."""
@@ -131,25 +116,13 @@ class Table:
 
 @dataclass(frozen=True)
 class Matrix:
-    """Numbers that are ready to use, dense or sparse.
+    """Numbers that are ready to use, dense or sparse."""
 
-    Attributes
-    ----------
-    name : str
-        The file.
-    X : array or CSR array of shape (n, d)
-    y : array of shape (n,) or None
-    base : int
-        What the first column is numbered in the file.
-    names : list of str or None
-        Of the columns.
-    """
-
-    name: str
-    X: Any
+    name: str  # the file
+    X: Any  # dense or CSR
     y: NDArray[Any] | None
-    base: int = 0
-    names: list[str] | None = None
+    base: int = 0  # what the first column is numbered in the file
+    names: list[str] | None = None  # of the columns
 
 
 def read(
@@ -187,7 +160,7 @@ def read(
     source, hints = Source.of(path), hints or Hints()
     with blame(source.name):
         if source.format == "libsvm":
-            X, y, base = read_libsvm(source)
+            X, y, base = parse_libsvm(source.buffer(), source.name)
             return Matrix(source.name, X, y, base)
         if source.format == "npz":
             return _read_npz(source, target)

@@ -135,17 +135,6 @@ def _whole(name: str, stream: Any) -> Any:
 class Source:
     r"""A file, or standard input.
 
-    Attributes
-    ----------
-    name : str
-        How errors call it.
-    path : Path or None
-        None for what can be read once only: standard input, a pipe.
-    compression : str or None
-    format : {"csv", "libsvm", "npz", "parquet", "arrow", "excel"}
-    head : bytes
-        The first bytes of the content.
-
     Examples
     --------
     >>> import tempfile
@@ -156,11 +145,11 @@ class Source:
     'libsvm'
     """
 
-    name: str
-    path: Path | None
+    name: str  # how errors call it
+    path: Path | None  # None for what can be read once only: standard input, a pipe
     compression: str | None
-    format: str
-    head: bytes
+    format: str  # csv, libsvm, npz, parquet, arrow or excel
+    head: bytes  # the first bytes of the content
     rest: Any = None
 
     @classmethod

@@ -247,7 +247,7 @@ def _lower_bounds(estimator: Any, histories: list[History]) -> list[float]:
 def _lower_bound(certificate: Any) -> float:
     if hasattr(certificate, "high"):  # of a margin: no plane has a wider one, so none has a smaller ½‖w‖²
         return float(0.5 / certificate.high**2)
-    claim, C = certificate.claim, certificate.statement.C
+    claim, (_, factor) = certificate.claim, certificate.statement.in_force
     weight = claim.data.weight if hasattr(claim, "data") else claim.weight
-    lower = certificate.dual / ((1.0 if np.isinf(C) else C) * weight)
+    lower = certificate.dual / (factor * weight)
     return float(lower) if np.isfinite(lower) else np.nan

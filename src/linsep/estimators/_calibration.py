@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -191,7 +191,7 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""
-        planes = [{name: _listed(value) for name, value in vars(one).items()} for one in self.maps]
+        planes = [{k: list(v) if isinstance(v, tuple) else v for k, v in vars(one).items()} for one in self.maps]
         rest = dict(together=self.together, folds=self.folds, rows=self.rows, base_rates=list(self.base_rates))
         return {"method": self.method, "planes": planes, **rest}
 
@@ -211,10 +211,6 @@ class Calibration:
         if rates and (len(rates) != classes or min(rates) <= 0):
             raise ValueError(f"{classes} classes need as many base rates, above 0")
         return cls(method, maps, together, reading.count(data, "folds"), reading.count(data, "rows"), rates)
-
-
-def _listed(value: float | Sequence[float]) -> Any:
-    return list(value) if isinstance(value, tuple) else value
 
 
 def map_of(model: Any) -> Sigmoid | Isotonic | None:

@@ -30,7 +30,7 @@ def why_no_optimum(objectives: list[Objective], classes: NDArray[Any], names: Ca
         return None
     if first.fit_intercept and (label := _weightless(first, classes)) is not None:
         return f"the examples of class {label} have no weight: no finite intercept is best; leave them out"
-    if not np.isinf(first.C) or first.examples.resident is None:
+    if first.penalised or first.examples.resident is None:
         return None
     return _Search(first, classes, names()).run()
 

@@ -27,26 +27,13 @@ def unfitted(kind: type[LinearEstimator], parameters: Mapping[str, Any]) -> Line
 
 @dataclass(frozen=True)
 class Memory:
-    """What a fitted model keeps beside its public attributes; None where a model has no such thing.
-
-    Attributes
-    ----------
-    proofs : list of Proof
-    provenance : dict
-        What a file said of the data that it was fitted on.
-    ballots : list of dict
-        The planes of a voted perceptron.
-    stream : tuple (starts, mistakes)
-        Where a stream goes on, and the mistakes so far.
-    is_soft : bool
-        Of a hard margin: whether it is a soft one, because no plane separates.
-    """
+    """What a fitted model keeps beside its public attributes; None where a model has no such thing."""
 
     proofs: Sequence[Proof] = ()
-    provenance: Mapping[str, Any] = field(default_factory=dict)
-    ballots: Sequence[Mapping[str, Any]] | None = None
-    stream: tuple[list[Start], IntArray] | None = None
-    is_soft: bool | None = None
+    provenance: Mapping[str, Any] = field(default_factory=dict)  # what a file said of the data that it was fitted on
+    ballots: Sequence[Mapping[str, Any]] | None = None  # the planes of a voted perceptron
+    stream: tuple[list[Start], IntArray] | None = None  # where a stream goes on, and the mistakes so far
+    is_soft: bool | None = None  # of a hard margin: whether it is a soft one, because no plane separates
 
     @classmethod
     def of(cls, model: Any) -> Self:

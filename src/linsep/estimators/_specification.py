@@ -117,7 +117,7 @@ class Specification:
 
     def _is_exact(self) -> bool:
         """Whether this fit says something exactly: without a penalty, of columns that are redundant or run away."""
-        return bool(np.isinf(self._C()))
+        return not self._statement().penalised
 
     def _is_linear(self, X: Any) -> bool:
         """Whether a fit on X does no more with rows than to multiply and to add them."""

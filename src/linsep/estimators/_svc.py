@@ -142,7 +142,7 @@ class LinearSVC(CertifiedEstimator):
             raise ValueError(
                 f"penalty={self.penalty!r} is not possible with multi_class='crammer_singer'; use 'l2', or 'ovr'"
             )
-        if self.multi_class == "crammer_singer" and np.isinf(self._C()):
+        if self.multi_class == "crammer_singer" and not self._statement().penalised:
             raise ValueError(f"C={self.C} is not possible with multi_class='crammer_singer', which needs a penalty")
 
     def _loss(self) -> Loss:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .. import penalties
 from .._common.complaints import warn
 from .._common.words import many
 from ..certificates.outcome import beside
@@ -74,7 +73,7 @@ class Warnings(Certified):
 
         if self._nothing_is_best():
             return NOTHING_IS_BEST
-        if not np.isinf(self._C()) and self._penalty() != penalties.NoPenalty():
+        if self._statement().penalised:
             return self._why_unproven_with_penalty(results)
         redundancy = self._redundancy
         if self._fits_exactly():
@@ -110,7 +109,7 @@ class Warnings(Certified):
     def _fits_exactly(self) -> bool:
         """Whether a quadratic without a penalty is all but zero, of which no share can be shown to be small."""
         gap = self._gap()
-        if not (self._loss().quadratic and np.isinf(self._C()) and gap is not None):
+        if not (self._loss().quadratic and not self._statement().penalised and gap is not None):
             return False
         return all(claim.primal <= EXACT * claim.data.weight for claim in gap.each)
 

@@ -32,11 +32,16 @@ from .points import Point
 S = TypeVar("S")
 
 
+def in_force(penalty: Penalty, C: float) -> tuple[Penalty, float]:
+    """Return the penalty that counts, and what multiplies the sum of losses: C = inf leaves the losses alone."""
+    return (NoPenalty(), 1.0) if math.isinf(C) else (penalty, C)
+
+
 def formula(head: Head, penalty: Penalty, C: float, *, weighted: bool) -> str:
     """Return the objective in one line; `weighted`: whether examples have weights."""
     s = "s·" if weighted else ""
-    factor = "" if C == 1 or np.isinf(C) else f"{C:g}·"
-    losses = f"{factor}Σ {s}{head.formula}"
+    penalty, C = in_force(penalty, C)
+    losses = f"{'' if C == 1 else f'{C:g}·'}Σ {s}{head.formula}"
     return f"{penalty.formula.replace('w', head.letter)} + {losses}" if penalty.l2 or penalty.l1 else losses
 
 
@@ -84,9 +89,9 @@ class Objective:
     def __post_init__(self) -> None:
         if not self.C > 0:
             raise ValueError(f"C={shown(self.C)} must be positive; inf means no penalty")
-        if math.isinf(self.C):
-            object.__setattr__(self, "penalty", NoPenalty())
-        object.__setattr__(self, "weight_of_loss", 1.0 if math.isinf(self.C) else self.C)
+        penalty, weight = in_force(self.penalty, self.C)
+        object.__setattr__(self, "penalty", penalty)
+        object.__setattr__(self, "weight_of_loss", weight)
 
     # -- what is weighed, and how ------------------------------------------------------------------------------------
 
@@ -103,13 +108,11 @@ class Objective:
     @property
     def penalised(self) -> bool:
         """Whether there is a penalty at all."""
-        return self.penalty.l2 > 0 or self.penalty.l1 > 0
+        return any(self.penalty.numbers)
 
     @property
     def strength(self) -> float:
         """λ: what the penalty counts in the mean objective."""
-        if math.isinf(self.C):
-            return 0.0
         return min(1.0 / self.C / self.total_weight, 1e300)  # the product may fall below the range of floats
 
     @property

@@ -9,7 +9,7 @@ the other. Nothing is rounded as long as no number leaves the range; whether one
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -139,15 +139,10 @@ def scaled_rows(X: Any, k: int) -> tuple[Rows, bool]:
     """Return the rows of X · 2ᵏ in double precision, and whether that is exact."""
     exact = all(shifted(_stored(block), k)[1] for _, block in blocks(X))
     if isinstance(X, BlockedMatrix):
-        return rows_of(BlockedMatrix(lambda: _scaled_blocks(X, k), *X.shape)), exact
+        return rows_of(BlockedMatrix(lambda: (scaled_rows(block, k)[0].X for _, block in blocks(X)), *X.shape)), exact
     if is_sparse(X):
         return Rows(type(X)((shifted(X.data.astype(np.float64), k)[0], X.indices, X.indptr), shape=X.shape)), exact
     return Rows(shifted(np.asarray(X, dtype=np.float64), k)[0]), exact
-
-
-def _scaled_blocks(X: BlockedMatrix, k: int) -> Iterator[Any]:
-    for _, block in blocks(X):
-        yield scaled_rows(block, k)[0].X
 
 
 def tightest(

@@ -17,7 +17,7 @@ from ..losses import Loss
 from ..penalties import Penalty
 from .examples import Examples
 from .heads import Margin, of_all_classes
-from .objective import Objective
+from .objective import Objective, in_force
 
 
 @dataclass(frozen=True)
@@ -43,6 +43,16 @@ class Statement:
             raise ValueError(f"class_weight={shown(weights)} must be None, 'balanced' or a dictionary of label: weight")
         if isinstance(weights, Mapping) and not all(isinstance(w, Real) and 0 <= w < np.inf for w in weights.values()):
             raise ValueError(f"class_weight={shown(dict(weights))} has a weight that is negative or not finite")
+
+    @property
+    def in_force(self) -> tuple[Penalty, float]:
+        """The penalty that counts, and what multiplies the sum of losses."""
+        return in_force(self.penalty, self.C)
+
+    @property
+    def penalised(self) -> bool:
+        """Whether more than losses is minimised."""
+        return any(self.in_force[0].numbers)
 
     def class_weights(
         self, codes: IntArray, classes: Sequence[Any], sample_weight: FloatArray | None = None
@@ -96,10 +106,8 @@ class Statement:
 
     def terms(self) -> tuple[Any, ...]:
         """Return what it says, in terms that can be compared."""
-        # Without a penalty its form is of no consequence.
-        penalty = (0.0, 0.0) if np.isinf(self.C) else (self.penalty.l2, self.penalty.l1)
         weights = dict(self.class_weight) if isinstance(self.class_weight, Mapping) else self.class_weight
-        return self.loss, penalty, self.C, self.fit_intercept, weights
+        return self.loss, self.in_force[0].numbers, self.C, self.fit_intercept, weights
 
 
 def balanced(totals: FloatArray | IntArray) -> FloatArray:

@@ -16,9 +16,6 @@ from ..certificates.verify import unchecked_of
 from ..separation.verdict import ProofTimeoutError, Separability, separability
 from .markup import paragraph, section, text
 
-#: Proofs that say something of where scores are cut, and not of the scores alone.
-OF_A_CUT = ("margin", "mistakes", "separability")
-
 #: Of more classes than this, only so many are asked whether a plane separates them from the rest.
 ASKED = 20
 
@@ -44,7 +41,7 @@ def sentences(model: Any) -> list[str]:
     nothing = ["Nothing is proven of this fit: its solver computes no bound on the optimum."]
     if said and hasattr(model, "threshold_"):
         where = "this is about the scores, wherever they are cut"
-        if any(proof.kind in OF_A_CUT for proof in model._proofs):
+        if any(proof.of_a_cut for proof in model._proofs):
             where = "what is said above of a margin or of mistakes is of a cut at 0, linsep verify tells it of this one"
         said.append(f"Predictions are cut at {model.threshold_:g}, not at 0: {where}.")
     rest = ", ".join(in_words(unchecked_of(model)))

@@ -42,7 +42,7 @@ WHERE = {
 def metrics_section(found: Evaluation, unseen: bool | None, said: str = "") -> str:
     """Return measures with their intervals, and the table of confusions; `said` is what else is known of the rows."""
     named = found.titled(MEASURES, "accuracy of always saying {}")
-    rows = [(title, *_with_interval(one)) for title, one in named]
+    rows = [(title, f"{one.value:.4f}", f"{one.low:.4f} to {one.high:.4f}") for title, one in named]
     return section(
         "How good it is",
         paragraph(f"Measured on {many(found.rows, 'row')}. {said or WHERE[unseen]}"),
@@ -50,10 +50,6 @@ def metrics_section(found: Evaluation, unseen: bool | None, said: str = "") -> s
         _confusion(found),
         paragraph("Intervals are 95 % confidence intervals: Wilson's for shares, DeLong's for the area.", "quiet"),
     )
-
-
-def _with_interval(one: Measure) -> tuple[str, str]:
-    return f"{one.value:.4f}", f"{one.low:.4f} to {one.high:.4f}"
 
 
 def _confusion(found: Evaluation) -> str:

@@ -78,18 +78,10 @@ def knows_groups(cv: Any) -> bool:
 
 @dataclass(frozen=True)
 class Planes:
-    """The planes of a fold for each C: those that were solved for, and how much each of them counts.
+    """The planes of a fold for each C: those that were solved for, and how much each of them counts."""
 
-    Attributes
-    ----------
-    solved : array of shape (solved, planes, d + 1)
-        The intercept last, if there is one.
-    shares : array of shape (Cs, solved), or None
-        None where each C was solved for.
-    """
-
-    solved: FloatArray
-    shares: FloatArray | None = None
+    solved: FloatArray  # shape (solved, planes, d + 1): the intercept last, if there is one
+    shares: FloatArray | None = None  # shape (Cs, solved); None where each C was solved for
 
     def at(self, k: int) -> FloatArray:
         """Return the planes for one C."""
@@ -121,7 +113,7 @@ class Folds:
     ) -> None:
         self.owner, self.examples, self.classes, self.labels = owner, examples, classes, labels
         self.params, self.grid, self.ratios, self.scorer = params, grid, ratios, owner._scorer(classes)
-        self.seed, self.tol = seed_of(owner.random_state), LOOSER * owner.tol
+        self.seed, self.tol = int(check_random_state(owner.random_state).randint(2**31 - 1)), LOOSER * owner.tol
         #: What makes the columns fit for solvers, for all folds at once; equal rows are merged fold by fold.
         self.chain: list[Any] = []
         self.columns, self.in_best_form = examples.rows, False
@@ -216,7 +208,7 @@ class Folds:
 
     def prepare(self, track: Track) -> bool:
         """Make all columns fit for solvers, where that is the same for every C and the solver is ours to choose."""
-        if not track.by_itself:
+        if len(track.objectives) > 1 or track.template._solver() is not None:
             return False
         objective, chain = track.best_form(but_for="merging")
         if any(reduction.help == "scaling" for reduction in chain):  # whose form depends on C
@@ -287,8 +279,3 @@ class Folds:
             model.intercept_ = theta[:, d].copy() if theta.shape[1] > d else np.zeros(len(theta))
             found.append(float(self.scorer(model, held, labels, **params)))
         return found
-
-
-def seed_of(random_state: Any) -> int:
-    """Return the seed of one fit."""
-    return int(check_random_state(random_state).randint(2**31 - 1))

@@ -23,25 +23,13 @@ Folds = Iterable[tuple[IntArray, IntArray]]
 
 @dataclass(frozen=True)
 class OutOfFold:
-    """Examples with the scores that fits on the other folds give them.
-
-    Attributes
-    ----------
-    classes : array
-    scores : array of shape (n,), or with more than two classes (n, K)
-    codes : array of int
-        The number of each example's class.
-    weight : array or None
-        How much each counts.
-    fold : array of int
-        The number of the fold that it was held out in.
-    """
+    """Examples with the scores that fits on the other folds give them."""
 
     classes: NDArray[Any]
-    scores: FloatArray
-    codes: IntArray
-    weight: FloatArray | None
-    fold: IntArray
+    scores: FloatArray  # shape (n,), or with more than two classes (n, K)
+    codes: IntArray  # the number of each example's class
+    weight: FloatArray | None  # how much each counts
+    fold: IntArray  # the number of the fold that it was held out in
 
     @property
     def folds(self) -> int:

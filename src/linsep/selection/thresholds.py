@@ -26,20 +26,12 @@ ALIKE = 0.01
 
 @dataclass(frozen=True)
 class Counts:
-    """What saying the second class from each of some thresholds on comes to, in rows or in their weights.
+    """What saying the second class from each of some thresholds on comes to, in rows or in their weights."""
 
-    Attributes
-    ----------
-    hits, alarms : array
-        Rows of the second class, and of the first, of which the second is said.
-    misses, passed : array
-        Rows of the second class, and of the first, of which the first is said.
-    """
-
-    hits: FloatArray
-    alarms: FloatArray
-    misses: FloatArray
-    passed: FloatArray
+    hits: FloatArray  # rows of the second class of which that is said
+    alarms: FloatArray  # rows of the first class of which the second is said
+    misses: FloatArray  # rows of the second class of which the first is said
+    passed: FloatArray  # rows of the first class of which that is said
 
     @classmethod
     def at(

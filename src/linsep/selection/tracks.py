@@ -50,11 +50,6 @@ class Track:
         self.objectives: list[Objective] = self.template._objectives(examples, weights)
         self._known: list[tuple[float, list[Result]]] = []
 
-    @property
-    def by_itself(self) -> bool:
-        """Whether there is one objective, and its solver is ours to choose."""
-        return len(self.objectives) == 1 and self.template._solver() is None
-
     def best_form(self, *, but_for: str = "") -> tuple[Objective, list[Any]]:
         """Return the first objective as a solver wants it, its labels at hand, and the reductions that made it so."""
         objective, chain = best_form(replace(self.objectives[0], C=1.0), Automatic(tol=self.tol), but_for=but_for)
@@ -95,7 +90,7 @@ class Track:
         if last.alpha is not None and not objective.loss.smooth and self.place is None:
             alpha = np.asarray(last.alpha) * (objective.C / C)
         # These know more than a plane does, have zeros to keep, or have no penalty: no curve leads there.
-        if alpha is not None or objective.penalty.l1 or np.isinf(objective.C):
+        if alpha is not None or objective.penalty.l1 or not objective.penalised:
             return Start(last.w, last.b, alpha=alpha)
         shares = lagrange(np.log([one for one, _ in self._known]), np.log(objective.C))
         w = sum(share * results[k].w for share, (_, results) in zip(shares, self._known, strict=True))

@@ -228,13 +228,12 @@ def nearest_points(
     intercept: bool,
     tol: float,
     max_iter: int,
-    start: IntArray | None = None,
     observer: Callable[[int, Nearest], bool] | None = None,
     tick: Callable[[], None] = lambda: None,
 ) -> Nearest:
     """Return the nearest points of the two classes' hulls, to a relative gap of `tol` if the hulls do not meet.
 
-    Labels are ±1, and at most `max_iter` rows are added to those of `start`, which have to be of both classes. The
+    Labels are ±1, and at most `max_iter` rows are added to two that are near each other. The
     observer is told of every outer round, and returns True to stop; `tick` is called at every step, and may raise.
 
     Examples
@@ -245,7 +244,7 @@ def nearest_points(
     ([4.0, 2.0], [1, 2])
     """
     active = _ActiveSet(rows, y, intercept)
-    first = _first(rows, y, intercept) if start is None else start
+    first = _first(rows, y, intercept)
     active.begin(first)
     active.settle()
     scale = float(np.sqrt(rows.squared_norms().max(initial=0.0))) or 1.0

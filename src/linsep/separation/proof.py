@@ -274,7 +274,9 @@ def _mixture(parts: Sequence[tuple[int, Fraction]], most: int = 4) -> str:
 
 def _share(weight: Fraction) -> str:
     named = {(1, 2): "½", (1, 3): "⅓", (2, 3): "⅔", (1, 4): "¼", (3, 4): "¾"}
-    return named.get((weight.numerator, weight.denominator)) or short_fraction(weight)
+    return named.get((weight.numerator, weight.denominator)) or (
+        str(weight) if weight.denominator < 10**6 else f"{float(weight):.6g}"
+    )
 
 
 def _point(common: Sequence[Fraction] | None) -> str:
@@ -311,11 +313,6 @@ def _infinite_read(data: Mapping[str, Any], coef: list[float] | None, plane: lis
     if verdict == "inseparable" or (verdict == "quasi" and data["support"] is None):
         return None
     return reading.optional(data, "infinite", reading.items, reading.whole)
-
-
-def short_fraction(value: Fraction) -> str:
-    """Return a fraction, or six digits of a long one."""
-    return str(value) if value.denominator < 10**6 else f"{float(value):.6g}"
 
 
 def written(values: Iterable[Fraction] | None) -> list[str] | None:

@@ -75,7 +75,10 @@ NEEDS = {
     "convex": _of_loss("a convex loss", lambda loss: loss.convex),
     "smooth": _of_loss("a smooth loss", lambda loss: loss.smooth),
     "kink": _of_loss("a loss with a kink", lambda loss: not loss.smooth),
-    "slope": _of_loss("a loss that is not flat, so that some step leads downhill", lambda loss: _has_slope(loss)),
+    "slope": _of_loss(
+        "a loss that is not flat, so that some step leads downhill",
+        lambda loss: loss.convex or bool(loss.slope(np.linspace(-2.0, 2.0, 9)).any()),
+    ),
     "curvature": _of_loss("a loss that defines its curvature", lambda loss: loss.defines("curvature")),
     "conjugate": _of_loss("a loss that defines its conjugate", lambda loss: loss.defines("conjugate")),
     "dual_step": _of_loss("a loss that defines its dual_step", lambda loss: loss.defines("dual_step")),
@@ -119,10 +122,6 @@ NEEDS = {
 
 class NotInMemoryError(ValueError):
     """Nothing but what there is no room for in memory keeps a solver from minimising an objective."""
-
-
-def _has_slope(loss: Loss) -> bool:
-    return loss.convex or bool(loss.slope(np.linspace(-2.0, 2.0, 9)).any())
 
 
 def helped_by(solver: Any) -> frozenset[str]:

@@ -20,6 +20,7 @@ from .._common.types import FloatArray
 from ..history import History, Record
 from ..objective.duality import Bound
 from ..objective.objective import Objective
+from ..objective.points import Point
 from ..stopping import Progress, Rule
 from .contract import check_needs
 from .first_order.step_watch import StepWatch
@@ -144,38 +145,6 @@ class GapSolver(ABC):
         """Return a run that is told a seed, an observer and a workspace."""
 
 
-class Measured(Protocol):
-    """A point of which the numbers of a record are known."""
-
-    @property
-    def mean_objective(self) -> float:
-        """F."""
-        ...
-
-    @property
-    def risk(self) -> float:
-        """The mean loss."""
-        ...
-
-    @property
-    def zero_one(self) -> float:
-        """The error rate."""
-        ...
-
-
-class Provable(Protocol):
-    """A point of which another pass may prove more."""
-
-    @property
-    def objective(self) -> float:
-        """P(w, b)."""
-        ...
-
-    def exact_bound(self) -> Bound:
-        """Return what that pass proves."""
-        ...
-
-
 class GapRun(Run):
     """A run that ends once the gap is proven to be `tol` or less.
 
@@ -192,7 +161,7 @@ class GapRun(Run):
         if self.workspace is not None:
             self.workspace.passed(self.passes, gap)
 
-    def last_proof(self, point: Provable) -> Bound:
+    def last_proof(self, point: Point) -> Bound:
         """Return what is proven of the last point; whoever has interrupted the run and is in a hurry does so again."""
         hurried = self.interrupted
         with self.until_it_ends():
@@ -213,7 +182,7 @@ class GapRun(Run):
         if k >= self.method.max_iter:
             raise EndOfRun(self.message)
 
-    def record(self, k: int, point: Measured, gradient_norm: float = np.nan) -> None:
+    def record(self, k: int, point: Point, gradient_norm: float = np.nan) -> None:
         """Remember a point of a method that only ever goes down: it is the best so far."""
         value = point.mean_objective
         self.history.add(Record(k, k, value, point.risk, point.zero_one, gradient_norm, best=value))
@@ -273,10 +242,6 @@ class SteppedRun(Run):
     def goes_on_with_shorter_steps(self) -> bool:
         """Whether a run that a rule would end takes shorter steps instead."""
         return False
-
-    def end_exhausted(self, step: int) -> None:
-        """End the run after its last step, so many in all."""
-        raise EndOfRun(self.message, advice=self.advice_after(step))
 
     def advice_after(self, step: int) -> str:
         """Say what was wrong with so many steps; empty if nothing was."""

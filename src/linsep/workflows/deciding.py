@@ -29,27 +29,14 @@ LOPSIDED = 2
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is asked for.
+    """What is asked for."""
 
-    Attributes
-    ----------
-    threshold : str or None
-        A number, or an aim.
-    calibrate : {"sigmoid", "isotonic", "none"} or None
-        Without it log odds are corrected for weights of classes, which "none" leaves.
-    folds, seed : int
-    loss : str
-        Of the model.
-    base_rates : tuple of str
-        Pairs of a class and its share where the model will be used, as yes=0.02.
-    """
-
-    threshold: str | None = None
-    calibrate: str | None = None
+    threshold: str | None = None  # a number, or an aim
+    calibrate: str | None = None  # sigmoid, isotonic or none; None corrects log odds for weights of classes
     folds: int = 5
     seed: int = 0
-    loss: str = "logistic"
-    base_rates: tuple[str, ...] = ()
+    loss: str = "logistic"  # of the model
+    base_rates: tuple[str, ...] = ()  # pairs of a class and its share where the model will be used, as yes=0.02
 
     def __post_init__(self) -> None:
         number = self.number

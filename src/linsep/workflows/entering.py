@@ -21,7 +21,7 @@ WIDEST = 40
 def entering(found: Any, examples: Examples) -> list[Entering]:
     """Return when features enter on the way to a model's C, from the rows of its fit; raise where none does."""
     statement = found.model._statement()
-    if not statement.penalty.l1 or float("inf") == statement.C:
+    if not statement.in_force[0].l1:
         raise DataError(
             "--path tells which features a penalty with L1 takes up as C grows, and this model was fitted without; "
             "`linsep fit --l1-ratio 1` has one"

@@ -53,6 +53,7 @@ def counted_once(of_fit: Weighing, here: Weighing) -> list[str]:
 
 def evaluation_record(found: Evaluation) -> dict[str, Any]:
     """Return ``{"accuracy": {"value": …, "low": …, "high": …}, …}``."""
+    told = found.reliability
     record = {
         "rows": found.rows,
         **{name: asdict(one) for name, one in found.measures.items()},
@@ -61,7 +62,7 @@ def evaluation_record(found: Evaluation) -> dict[str, Any]:
         "by_class": [asdict(one) for one in found.of_class],
         "confusion": [[asdict(one) for one in row] for row in found.confusion],
         "worst_confusions": [asdict(one) for one in found.worst_confusions(WORST)],
-        "reliability": None if found.reliability is None else _reliability_record(found.reliability),
+        "reliability": told and asdict(told) | {"is_off": told.is_off, "advice": told.advice},
     }
     return finite(record)  # type: ignore[no-any-return]
 
@@ -76,10 +77,6 @@ def evaluation_text(found: Evaluation) -> str:
     if found.reliability is not None:
         lines += _reliability_lines(found.reliability, few=few)
     return "\n".join([*lines, "", *(_confusion_lines(found) if few else _worst_lines(found))])
-
-
-def _reliability_record(found: Reliability) -> dict[str, Any]:
-    return {**asdict(found), "is_off": found.is_off, "advice": found.advice}
 
 
 def _reliability_lines(found: Reliability, *, few: bool) -> list[str]:

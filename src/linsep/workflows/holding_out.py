@@ -31,16 +31,6 @@ DRAWN = "by the seed, one in each 1/share rows of a class that follow each other
 class Split:
     """Which rows of a file are test rows.
 
-    Attributes
-    ----------
-    share : float
-        What was asked for.
-    seed : int
-    rows : int
-        How many have a label.
-    packed : bytes
-        A bit for each of them, set for test rows.
-
     Examples
     --------
     >>> split = Split.choose(np.array(["no", "no", "no", "no", "yes", "yes"]), 0.5, seed=0)
@@ -50,10 +40,10 @@ class Split:
     True
     """
 
-    share: float
+    share: float  # what was asked for
     seed: int
-    rows: int
-    packed: bytes
+    rows: int  # how many have a label
+    packed: bytes  # a bit for each of them, set for test rows
 
     @classmethod
     def choose(cls, y: NDArray[Any], share: float, seed: int) -> Split:

@@ -64,11 +64,6 @@ class Budget:
     What they take is never the same twice, while blocks and samples, and with them the last digits of a fit, must be.
     So the next power of two is set aside for them, if that leaves enough to work in: all shares follow from the limit.
 
-    Attributes
-    ----------
-    limit, taken : int
-        Bytes.
-
     Examples
     --------
     >>> budget = Budget(limit=512 * 10**6, taken=200 * 10**6)
@@ -76,8 +71,8 @@ class Budget:
     (219, 9, 1352)
     """
 
-    limit: int
-    taken: int
+    limit: int  # bytes
+    taken: int  # of these
 
     @classmethod
     def of(cls, limit: int) -> Budget:

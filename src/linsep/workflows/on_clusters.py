@@ -7,15 +7,16 @@ import glob
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
 
-from .._common.types import FloatArray
+from .._common.types import FloatArray, IntArray
 from .._common.words import listed, many
 from ..analysis.importance import ImportanceSums
 from ..certificates.data_hash import PartHash, RowsHash, joined
@@ -31,46 +32,22 @@ from ..data.encoding import Circumstances, TableEncoding, from_dict
 from ..data.naming import roles
 from ..data.readers import Hints, Table, read
 from ..data.sources import DataError, Source
+from ..history import histories_of
 from ..objective.examples import Block, Pieces, Several
 from ..solvers.contract import NotInMemoryError
-from ._answers import Answers
 from .checking_streams import of_encoded_rows, of_labelled_rows
-from .choosing import ACCURACY, GRID, Asked, Choice, class_of, scorer_of
-from .deciding import NOTHING, Wanted
+from .choosing import GRID, Asked, Choice, class_of, scorer_of
 from .labels import check_few, check_labels, labels, question, target_column, with_label
 from .preparation import left_out, needs, notes_of
 from .reference import Reference
+from .request import Request
 from .streaming import LOOKED_AT, doubts_of_sample
 from .summaries import Facts
-from .training import class_weights, estimator
+from .training import class_weights
 from .weighing import OUTCOME, Weighing
 
 #: What workers read: files that know the types of their columns.
 FORMATS = ("parquet", "arrow")
-
-
-@dataclass(frozen=True)
-class Request:
-    """What shall be fitted, and how; the names are those of `linsep fit`."""
-
-    data: str
-    target: str | None
-    hints: Hints = field(default_factory=Hints)
-    kinds: Mapping[str, str] = field(default_factory=dict)
-    degree: int = 1
-    loss: str = "logistic"
-    C: float | None = 1.0  # None for one that is chosen
-    choosing: Asked = ACCURACY
-    l1_ratio: float = 0.0
-    tol: float = 1e-4
-    class_weight: tuple[str, ...] = ()
-    weighing: Weighing = field(default_factory=Weighing)
-    reference: tuple[str, ...] = ()
-    seed: int = 0
-    scaled: bool = True
-    intercept: bool = True
-    wanted: Wanted = NOTHING
-    checkpoint: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -152,11 +129,7 @@ def reader_of(files: Sequence[str], target: str | None, weighing: Weighing, kind
 
 def fit_on_cluster(request: Request, session: Session, progress: Callable[[str], None]) -> Outcome:
     """Fit files where workers read them."""
-    if request.loss == "perceptron":
-        raise DataError("--loss perceptron takes its data into memory: leave out --dask and --spark")
-    C = 1.0 if request.C is None else request.C
-    asked: dict[str, Any] = dict(C=C, l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
-    model = estimator(request.loss, fit_intercept=request.intercept, **asked)
+    model = request.estimator("leave out --dask and --spark")
     files = files_of(request.data)
     reader = reader_of(files, request.target, request.weighing, request.kinds)
     reader = replace(reader, missing=request.hints.missing)
@@ -180,7 +153,7 @@ def fit_on_cluster(request: Request, session: Session, progress: Callable[[str],
     question(classes, f"{request.data}, column {reader.target!r}")
     model.set_params(class_weight=class_weights(request.class_weight, classes.tolist()))
     encoding = recipe.encoding
-    reference = Reference.chosen(request.reference, encoding, penalised=bool(np.isfinite(C)))
+    reference = Reference.chosen(request.reference, encoding, penalised=model._statement().penalised)
     examples = OnCluster(engine, found, classes)
     decision = request.wanted.on(model, _no_folds, classes, None, classes, examples.totals)
     rule = None if request.C is not None else _Rule(request.choosing, model, classes, examples.n)
@@ -191,7 +164,8 @@ def fit_on_cluster(request: Request, session: Session, progress: Callable[[str],
     right, important, hashes = examples.sum(_Measure(model, encoding.origins, classes))
     seen = examples.counts if reader.weighing.sample_weight else examples.totals.astype(np.int64)
     counts = dict(zip(classes.tolist(), seen.tolist(), strict=True))
-    notes = [*([left_out(lacking, reader.target)] if lacking else []), *notes_of(encoding), _rounds(model)]
+    notes = [*([left_out(lacking, reader.target)] if lacking else []), *notes_of(encoding)]
+    notes.append("; ".join(f"{history.solver}: {history.reason}" for history in histories_of(model)))
     doubts = [] if grouped else doubts_of_sample(examples, LOOKED_AT, classes, encoding, model, request.seed)
     told: dict[str, Any] = dict(weighing=reader.weighing, reference=reference, rows_of_file=rows)
     accuracy = right / float(examples.totals.sum())
@@ -240,7 +214,7 @@ class _Rule:
         K = len(self.classes)
         own, taken_for = np.divmod(np.arange(K * K), K)
         try:
-            return float(self._scorer(Answers(taken_for), np.arange(K * K)[:, None], own, sample_weight=said.ravel()))
+            return float(self._scorer(_Answers(taken_for), np.arange(K * K)[:, None], own, sample_weight=said.ravel()))
         except (ValueError, AttributeError) as error:
             raise DataError(
                 f"--score {self.asked.score} asks for scores of single rows, which stay on the workers: use accuracy, "
@@ -284,12 +258,6 @@ def _no_folds(train: Any, test: Any) -> tuple[Any, Any]:
     raise AssertionError("what takes folds is refused before")
 
 
-def _rounds(model: Any) -> str:
-    from ..history import histories_of
-
-    return "; ".join(f"{history.solver}: {history.reason}" for history in histories_of(model))
-
-
 def _rows(k: int, piece: Piece) -> Several:
     """Return how many rows lack a label, and how many of the file are used."""
     return Several(piece.rows)
@@ -318,3 +286,15 @@ class _Measure:
         important.add(X, block.weight)
         right = float(hits.sum() if block.weight is None else block.weight @ hits)
         return Several((right, important, Pieces([PartHash.of(rows, self.classes, block.codes, block.weight)])))
+
+
+class _Answers(ClassifierMixin, BaseEstimator):
+    """A classifier for scorers: it predicts for row i, which says its number, the i-th of some labels."""
+
+    def __init__(self, labels: IntArray) -> None:
+        self.labels = labels
+        self.classes_ = np.unique(labels)
+
+    def predict(self, X: Any) -> IntArray:
+        """Return the labels of rows by their numbers."""
+        return np.asarray(self.labels[np.asarray(X)[:, 0]])

@@ -144,11 +144,6 @@ class Reference:
         """Return the features but those of the reference levels."""
         return np.setdiff1d(np.arange(len(encoding.names)), list(self.places(encoding)))
 
-    def explains(self, features: set[int], encoding: Encoding) -> bool:
-        """Whether all of these are levels of columns with a reference level: some are redundant, as everybody knows."""
-        known = {j for levels in self.places(encoding).values() for j in levels}
-        return features <= known
-
 
 def is_likelihood(model: Any) -> bool:
     """Whether a fit without a penalty is one of maximum likelihood, of two classes."""

@@ -20,7 +20,6 @@ from ..data.sources import DataError
 from ..estimators import LinearClassifier, Perceptron, SGDClassifier
 from ..estimators._specification import columns_named
 from ..replay import Film, replay
-from ..replay.film import Bound
 from .labels import check_positive
 from .preparation import Examples
 from .summaries import finite
@@ -141,18 +140,13 @@ def replay_record(film: Film, output: Path) -> dict[str, Any]:
             "objective": last.objective,
             "best_objective": last.best,
             "zero_one": last.zero_one,
-            "mistake_bound": _whole_bound(film.bound),
+            "mistake_bound": most_mistakes(film.bound.value) if film.bound and np.isfinite(film.bound.value) else None,
             "picture": film.scene.kind,
             "facts": dict(film.facts),
             "advice": film.advice or None,
             "notes": film.notes,
         }
     )
-
-
-def _whole_bound(bound: Bound | None) -> int | None:
-    """Return how many mistakes there are at the most: they come whole."""
-    return most_mistakes(bound.value) if bound is not None and np.isfinite(bound.value) else None
 
 
 def in_words_of(film: Film, words: Callable[[str], str]) -> Film:

@@ -1,4 +1,4 @@
-"""What `linsep fit --max-memory` is asked for."""
+"""What `linsep fit` is asked for of files that are not taken into memory: `--max-memory`, `--dask` and `--spark`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ..data.readers import Hints
+from ..data.sources import DataError
 from .choosing import ACCURACY, Asked
 from .deciding import NOTHING, Wanted
+from .training import estimator
 from .weighing import Weighing
 
 #: Told what is going on, how much of it is done, and how much there is (0 where nobody knows).
@@ -18,11 +20,11 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Request:
-    """What shall be fitted, how, and in how much room; the names are those of `linsep fit`."""
+    """What shall be fitted, how, and in how much room, 0 on a cluster; the names are those of `linsep fit`."""
 
     data: str
     target: str | None
-    max_memory: int
+    max_memory: int = 0
     hints: Hints = field(default_factory=Hints)
     kinds: Mapping[str, str] = field(default_factory=dict)
     degree: int = 1
@@ -42,6 +44,14 @@ class Request:
     output: Path | None = None
     scratch: Path | None = None
     resume: bool = True
+    checkpoint: Path | None = None
+
+    def estimator(self, instead: str) -> Any:
+        """Return the model to be fitted; `instead` says how a loss is fitted that needs all rows at once."""
+        if self.loss == "perceptron":
+            raise DataError(f"--loss perceptron takes its data into memory: {instead}")
+        limits: dict[str, Any] = dict(l1_ratio=self.l1_ratio, tol=self.tol, seed=self.seed)
+        return estimator(self.loss, C=1.0 if self.C is None else self.C, fit_intercept=self.intercept, **limits)
 
     def settings(self) -> dict[str, Any]:
         """Return what the answer depends on, in terms of JSON."""

@@ -22,13 +22,7 @@ UNKNOWN = "no bound is known"
 
 @dataclass(frozen=True)
 class Opinions:
-    """What `linsep.verify` and `linsep.checker` found.
-
-    Attributes
-    ----------
-    first : Verification
-    second : Finding
-    """
+    """What `linsep.verify` and `linsep.checker` found."""
 
     first: Any
     second: checker.Finding

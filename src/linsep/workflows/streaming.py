@@ -33,7 +33,7 @@ from .preparing_streams import TEST, Preparation, file_to_stream
 from .reference import Reference, is_likelihood
 from .request import Progress, Request
 from .summaries import Facts
-from .training import class_weights, estimator, is_proven
+from .training import class_weights, is_proven
 from .unfinished import Place, Unfinished, identity
 from .weighing import Weighing
 
@@ -66,11 +66,7 @@ class Outcome:
 def fit_in_parts(request: Request, progress: Progress = lambda what, done, total: None) -> Outcome:
     """Fit a file of any length within a limit of memory; see `linsep fit --max-memory`."""
     source = file_to_stream(request.data)
-    C = 1.0 if request.C is None else request.C
-    asked: dict[str, Any] = dict(l1_ratio=request.l1_ratio, tol=request.tol, seed=request.seed)
-    model = estimator(request.loss, C=C, fit_intercept=request.intercept, **asked)
-    if request.loss == "perceptron":
-        raise DataError("--loss perceptron takes its data into memory: leave out --max-memory, or say --loss hinge")
+    model = request.estimator("leave out --max-memory, or say --loss hinge")
     budget = Budget.of(request.max_memory)
     assert source.path is not None
     run = identity(source.path, request.settings())
@@ -104,7 +100,7 @@ class _Fit:
         self.model.set_params(class_weight=class_weights(self.request.class_weight, classes.tolist()))
         choice = None if self.request.C is not None else self._choose(scratch, classes)
         decision = self._decide(scratch, classes)
-        reference = Reference.chosen(self.request.reference, encoding, penalised=bool(np.isfinite(self.model.C)))
+        reference = Reference.chosen(self.request.reference, encoding, penalised=self.model._statement().penalised)
         interrupted = self._learn(scratch, classes, encoding)
         reference = self._estimated(reference, scratch, classes, encoding, interrupted)
         decision.apply(self.model)
@@ -157,7 +153,7 @@ class _Fit:
         self, reference: Reference, scratch: Scratch, classes: NDArray[Any], encoding: Encoding, interrupted: bool
     ) -> Reference:
         """Return the reference with what runs to infinity, looked for where all rows have room at once."""
-        if self.model.converged_ or interrupted or not np.isinf(self.model.C) or not is_likelihood(self.model):
+        if self.model.converged_ or interrupted or self.model._statement().penalised or not is_likelihood(self.model):
             return reference
         if scratch.n > self.budget.sample // (COPIES * self._size_of_row(scratch)):
             return replace(reference, decided=False)
@@ -167,7 +163,7 @@ class _Fit:
 
     def _unproven(self, interrupted: bool, reference: Reference) -> list[str]:
         """Say why nothing is proven without a penalty, where that is so."""
-        if self.model.converged_ or interrupted or not np.isinf(self.model.C):
+        if self.model.converged_ or interrupted or self.model._statement().penalised:
             return []
         if reference.infinite:
             return [

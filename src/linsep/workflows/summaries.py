@@ -100,7 +100,8 @@ class Facts:
 
     def is_known(self, features: set[int]) -> bool:
         """Whether it goes without saying that these depend on each other, and on the intercept, which comes last."""
-        return self.reference.explains(features - {self.features}, self.encoding)
+        levels = self.reference.places(self.encoding).values()
+        return features - {self.features} <= {j for places in levels for j in places}
 
     @classmethod
     def of(cls, examples: Examples, model: Any, doubts: Sequence[Suspect], reference: Reference) -> Self:

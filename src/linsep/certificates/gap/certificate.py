@@ -18,6 +18,7 @@ from ...objective.dual_point import DualPoint
 from ...objective.duality import share
 from ...objective.statement import Statement
 from ..outcome import Verification, between, within
+from ..proof import Alone
 from ..seal import Seal
 from ..training_data import TrainingData, positive_classes
 from .check import GapCheck
@@ -55,7 +56,7 @@ class Claim(Seal):
 
 
 @dataclass(frozen=True, eq=False)
-class Certificate:
+class Certificate(Alone):
     """What is proven of a fitted plane, or of all planes of a softmax, and how to check it without trusting the fit.
 
     Attributes
@@ -211,7 +212,7 @@ class CrammerSingerCertificate(SoftmaxCertificate):
     """
 
 
-class Certificates(Sequence[Certificate]):
+class Certificates(Alone, Sequence[Certificate]):
     """One certificate for each class against the rest.
 
     `primal`, `dual` and `gap` are sums, `relative_gap` is the worst, and all must be `proven` for it to be.

@@ -58,7 +58,8 @@ class GapCheck:
         n, d = examples.shape
         try:
             self._same_model(d)
-            problem = self._problem(examples)
+            problem = examples.problem(self.statement, self.classes, self.positive)
+            self.checked.append(self._claimed.check_data(problem))
             reason = self._numbers(problem, n)
         except ClaimError as failure:
             return self._outcome(False, str(failure))
@@ -81,12 +82,6 @@ class GapCheck:
         if not self.tol == claim.tol:
             raise ClaimError(f"the proof is of tol={claim.tol:g}, the model's tol is {self.tol:g}: fit it again")
         self.checked.append(f"the {self.planes} and the parameters are those that were certified")
-
-    def _problem(self, examples: TrainingData) -> Objective:
-        """Return what is minimised; raise where the data are not those of the fit."""
-        problem = examples.problem(self.statement, self.classes, self.positive)
-        self.checked.append(self._claimed.check_data(problem))
-        return problem
 
     def _enclose(self, problem: Objective) -> tuple[Interval, Interval, str]:
         """Return between what P and the best bound on it lie, and where the bound is from."""

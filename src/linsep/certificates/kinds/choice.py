@@ -116,22 +116,12 @@ class StoredFold:
 
 @dataclass(frozen=True, eq=False)
 class Choice(Proof):
-    """What is claimed of a choice of C, and what one needs to prove it again; or why that is not there.
-
-    Attributes
-    ----------
-    claimed : Claimed
-    held_out : array
-        The fold that each row is held out of.
-    folds : list of StoredFold
-    left_out : str
-        Why there are neither, if there are not.
-    """
+    """What is claimed of a choice of C, and what one needs to prove it again; or why that is not there."""
 
     claimed: Claimed
-    held_out: IntArray
+    held_out: IntArray  # the fold that each row is held out of
     folds: Sequence[StoredFold]
-    left_out: str = ""
+    left_out: str = ""  # why there are neither, if there are not
 
     kind = "choice"
     of_any_model = True
@@ -207,7 +197,7 @@ class Choice(Proof):
     def _agrees(self, case: Case) -> None:
         """Raise unless it is about such a model, and the model says the same of its choice."""
         said, C = self.claimed, case.statement.C
-        if len(case.classes) != 2 or not np.isfinite(C) or not case.statement.penalty.l2 > 0:
+        if len(case.classes) != 2 or not case.statement.in_force[0].l2 > 0:
             raise ClaimError("a choice of C is proven for two classes, and for a penalty with a share of L2")
         if said.C != C:
             raise ClaimError(f"the proof of the choice is of C={said.C:g}, the model's C is {C:g}")
@@ -247,7 +237,7 @@ class Choice(Proof):
         train, test = np.flatnonzero(~held), np.flatnonzero(held)
         X, codes, s = case.examples.X, case.examples.codes(case.classes), case.examples.sample_weight
         columns = case.split(train, test) if self.claimed.encoded and case.split else (X[train], X[test])
-        rows = [Rows(_doubles(one)) for one in columns]
+        rows = [Rows(one.astype(np.float64, copy=False)) for one in columns]
         if stored.planes.shape[1] != rows[0].d + 1 or not np.isfinite(stored.planes).all():
             raise ClaimError(f"{rows[0].d} columns need planes of as many finite coefficients and an intercept")
         if (len(stored.Cs) and stored.Cs[0] > self.claimed.grid[0]) or stored.Cs[-1] < self.claimed.grid[-1]:
@@ -330,10 +320,6 @@ def _mistakes(fold: EnclosedFold, C: float, clock: Clock) -> float:
     stop = fold.point(C).stops[0]
     side = sides(fold.held_out.X, fold.signs, np.append(stop.w, stop.b), clock=clock)
     return float(fold.weight[np.where(fold.signs > 0, side <= 0, side < 0)].sum())
-
-
-def _doubles(X: Any) -> Any:
-    return X.astype(np.float64, copy=False)
 
 
 def _rounded_down(bound: float) -> str:

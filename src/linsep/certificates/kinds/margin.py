@@ -17,7 +17,7 @@ from ...separation._input import counted_rows, matrix_of
 from ..case import EXACT, ROUNDED, Case, exactly
 from ..gap.certificate import Certificates, shown
 from ..outcome import ClaimError, Verification, within
-from ..proof import PlaneByPlane
+from ..proof import Alone, PlaneByPlane
 from ..training_data import TrainingData
 
 PROOF = "the proof, on every example it speaks of"
@@ -44,7 +44,7 @@ def _differs(found: tuple[float, float], low: float, high: float) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class MarginCertificate:
+class MarginCertificate(Alone):
     """The largest margin lies between `low` and `high`: the plane keeps the one, two points of the hulls deny more.
 
     Attributes
@@ -70,6 +70,7 @@ class MarginCertificate:
     tol: float
     classes: tuple[Any, Any]
     fit_intercept: bool = True
+    exact = True
 
     @property
     def primal(self) -> float:
@@ -188,6 +189,8 @@ class MarginCertificates(Certificates):
     (3, True, True, False)
     """
 
+    exact = True
+
     def __init__(self, certificates: Sequence[Any], labels: Sequence[Any]) -> None:
         super().__init__(certificates)
         self.labels = tuple(labels)
@@ -212,7 +215,7 @@ class Margin(PlaneByPlane):
     kind = "margin"
     record = MarginCertificate
     confirms = ("objective_", "dual_gap_", "converged_", "margin_")
-    exact = True
+    exact = of_a_cut = True
 
     def certificate(self, model: Any) -> Any:
         """Return the proof with the plane as it is now; of more than two classes, one for each."""

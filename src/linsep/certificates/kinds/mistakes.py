@@ -21,7 +21,7 @@ class Mistakes(PlaneByPlane):
     record = MistakeBound
     attribute = "lower_bound_proof_"
     confirms = ("objective_", "converged_", "n_mistakes_", "lower_bound_", "lower_bound_proof_", "proven_")
-    exact = True
+    exact = of_a_cut = True
 
     def says_optimal(self, model: Any) -> bool:
         """Return whether the model says so."""

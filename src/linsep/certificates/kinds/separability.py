@@ -31,7 +31,7 @@ class Verdicts(PlaneProofs):
     record = Separability
     attribute = "separability_"
     confirms = ("objective_", "dual_gap_", "separability_", "radius_", "margin_", "mistake_bound_")
-    exact = optional = True
+    exact = optional = of_a_cut = True
 
     @property
     def decides(self) -> bool:  # type: ignore[override]

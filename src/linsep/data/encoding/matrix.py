@@ -30,23 +30,12 @@ class Scaled:
 
 @dataclass(frozen=True)
 class MatrixEncoding:
-    """Numbers that are used as they are.
-
-    Attributes
-    ----------
-    n_features : int
-    base : int
-        What the first column is numbered in the file.
-    columns : list of str or None
-        Their names.
-    target : str or None
-        The array that holds the labels.
-    """
+    """Numbers that are used as they are."""
 
     n_features: int
-    base: int = 0
-    columns: list[str] | None = None
-    target: str | None = None
+    base: int = 0  # what the first column is numbered in the file
+    columns: list[str] | None = None  # their names
+    target: str | None = None  # the array that holds the labels
 
     @cached_property
     def names(self) -> list[str]:

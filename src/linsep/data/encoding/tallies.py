@@ -63,26 +63,13 @@ class State:
 
 @dataclass(frozen=True)
 class Circumstances:
-    """What all columns of a file have in common.
-
-    Attributes
-    ----------
-    file : str
-    room : int
-        Bytes that the values of one column may take.
-    untyped : bool
-        Whether its columns are text because all is, as in CSV, and not because somebody chose so.
-    decimals : tuple of str
-        What may set decimals apart, the likelier first.
-    held_out : float
-        The share of the file's rows that are not looked at.
-    """
+    """What all columns of a file have in common."""
 
     file: str = "data"
-    room: int = 1 << 62
-    untyped: bool = False
-    decimals: tuple[str, ...] = DECIMALS
-    held_out: float = 0.0
+    room: int = 1 << 62  # bytes that the values of one column may take
+    untyped: bool = False  # whether its columns are text because all is, as in CSV, and not because somebody chose so
+    decimals: tuple[str, ...] = DECIMALS  # what may set decimals apart, the likelier first
+    held_out: float = 0.0  # the share of the file's rows that are not looked at
 
 
 class Tally(Protocol):

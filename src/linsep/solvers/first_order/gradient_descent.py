@@ -22,7 +22,7 @@ from ...schedules import Constant, InverseSqrt, Schedule
 from ...stopping import NoProgress, ParameterChange, Progress, Rule
 from ..contract import check_needs
 from ..result import Observer, Result, Start
-from ..run import SteppedRun
+from ..run import EndOfRun, SteppedRun
 from .step_watch import StepWatch
 
 Stopping = str | Rule | Iterable[str | Rule] | None
@@ -131,7 +131,7 @@ def descend(
             watch.see(first_step + k, theta, gradient, value)
             norm = record(gradient)
             run.end_if_told(first_step + k, Progress(k, theta, previous, value, norm, function.zero_one(theta)))
-        run.end_exhausted(first_step + k)
+        raise EndOfRun(run.message, advice=run.advice_after(first_step + k))
     if best is start and points_downhill(function.value, start, function.gradient(start)):
         run.converged, run.advice = False, WRONG_SIGN
     reached = best_value if np.isfinite(best_value) else value

@@ -248,13 +248,10 @@ class Walk:
         if self.method.order == "cyclic":
             orders = visits.cyclic(self.problem)
         else:
-            draw = visits.random if self.method.order == "random" else self._shuffled
+            shuffled = visits.permuted if self.method.absolute else visits.shuffled
+            draw = visits.random if self.method.order == "random" else shuffled
             orders = draw(self.problems, self.seed)
         return zip(range(1, self.method.max_iter + 1), orders, strict=False)
-
-    @property
-    def _shuffled(self) -> Callable[[Sequence[Objective], int], Iterator[IntArray]]:
-        return visits.permuted if self.method.absolute else visits.shuffled
 
     def _pass_by_pass(self) -> Iterator[Snapshot]:
         moves: list[Move] = []

@@ -36,13 +36,6 @@ def _without(rows: Rows, middle: FloatArray) -> Rows:
 class Centre(Reduction):
     """The middle of the columns that are far from zero, and the rows without it.
 
-    Attributes
-    ----------
-    middle : array of shape (d,)
-        m; zero for all other columns.
-    examples : Examples
-        x − m.
-
     Examples
     --------
     >>> from linsep.losses import Hinge
@@ -54,8 +47,8 @@ class Centre(Reduction):
     True
     """
 
-    middle: FloatArray
-    examples: Examples
+    middle: FloatArray  # m; zero for all other columns
+    examples: Examples  # x − m
     help = "centring"
 
     @classmethod

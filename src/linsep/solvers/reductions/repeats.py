@@ -43,21 +43,11 @@ SHARE = 0.6
 
 @dataclass(frozen=True, eq=False)
 class Repeats(Reduction):
-    """Which rows are the same, label included.
+    """Which rows are the same, label included."""
 
-    Attributes
-    ----------
-    group : array of shape (n,)
-        The number of each row's group.
-    first : array
-        One row of each group.
-    rows : Rows
-        These rows.
-    """
-
-    group: IntArray
-    first: IntArray
-    rows: Rows
+    group: IntArray  # the number of each row's group
+    first: IntArray  # one row of each group
+    rows: Rows  # one of each group
     help = "merging"
 
     @classmethod
@@ -104,19 +94,11 @@ class Repeats(Reduction):
 
 @dataclass(frozen=True, eq=False)
 class RepeatsElsewhere(Repeats):
-    """Which rows are the same, of examples elsewhere than in memory.
+    """Which rows are the same, of examples elsewhere than in memory."""
 
-    Attributes
-    ----------
-    codes, weight : array
-        The class and the weight of each group.
-    own : array of shape (n,), or None
-        The weight of each row, if they have such.
-    """
-
-    codes: IntArray
-    weight: FloatArray
-    own: FloatArray | None
+    codes: IntArray  # the class of each group
+    weight: FloatArray  # Σ s of each group
+    own: FloatArray | None  # the weight of each row, if they have such
 
     def apply(self, objective: Objective) -> Objective:
         """Return the objective with one row a group, in memory."""

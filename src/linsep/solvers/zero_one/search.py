@@ -139,11 +139,6 @@ class _Search(Run):
         if v is not None:
             self.consider(*self.points.plane(v))
 
-    def consider_set(self, right: BoolArray) -> None:
-        """Consider the plane with the most room between the points that are to be right."""
-        if right.any():
-            self.consider_vector(self.patiently(lambda seconds: self.points.middle(right, seconds)))
-
     def note(self) -> None:
         """Remember the two numbers, and tell the observer."""
         step, mean = len(self.trace) + 1, self.cost / max(1, self.points.total)
@@ -241,7 +236,8 @@ class _Search(Run):
         def improved(right: BoolArray, cost: int) -> None:
             excess = int(cost) + points.hopeless_weight - self.cost
             if excess < 0:
-                self.consider_set(right)
+                if right.any():  # the plane with the most room between the points that are to be right
+                    self.consider_vector(self.patiently(lambda seconds: points.middle(right, seconds)))
             elif excess == 0:
                 self.tie(right)
 
