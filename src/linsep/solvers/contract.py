@@ -42,8 +42,8 @@ class Need:
     advice: str = "choose another loss, such as 'hinge'"
 
 
-def _of_loss(words: str, met: Callable[[Loss], bool]) -> Need:
-    return Need(words, lambda objective: met(objective.loss), lambda objective: str(objective.loss))
+def _of_loss(words: str, met: Callable[[Loss], bool], advice: str = Need.advice) -> Need:
+    return Need(words, lambda objective: met(objective.loss), lambda objective: str(objective.loss), advice)
 
 
 def _of_penalty(words: str, met: Callable[[Any], bool]) -> Need:
@@ -75,7 +75,11 @@ NEEDS = {
     "convex": _of_loss("a convex loss", lambda loss: loss.convex),
     "smooth": _of_loss("a smooth loss", lambda loss: loss.smooth),
     "kink": _of_loss("a loss with a kink", lambda loss: not loss.smooth),
-    "slope": _of_loss("a loss that is not flat, so that some step leads downhill", lambda loss: _has_slope(loss)),
+    "slope": _of_loss(
+        "a loss that is not flat, so that some step leads downhill",
+        lambda loss: _has_slope(loss),
+        f"{Need.advice}, or minimise it exactly by ZeroOneClassifier",
+    ),
     "curvature": _of_loss("a loss that defines its curvature", lambda loss: loss.defines("curvature")),
     "conjugate": _of_loss("a loss that defines its conjugate", lambda loss: loss.defines("conjugate")),
     "dual_step": _of_loss("a loss that defines its dual_step", lambda loss: loss.defines("dual_step")),
