@@ -19,7 +19,7 @@ from linsep import (
     save,
 )
 from linsep.display import ConvergenceDisplay, LossDisplay, NovikoffDisplay, RiskSurfaceDisplay, StepSizeDisplay
-from linsep.schedules import Constant, InverseSqrt
+from linsep.schedules import Constant, Inverse, InverseSqrt, InverseTime
 from linsep.solvers import GradientDescent, StepSizeWarning, minimize
 
 RNG = np.random.default_rng(0)
@@ -216,9 +216,9 @@ def test_m20_the_message_is_the_one_that_a_fit_gives():
     model = LinearClassifier("logistic", solver=GradientDescent(Constant(70.0), max_iter=60))
     with pytest.warns(ConvergenceWarning) as said:
         model.fit(X, Y)
-    display = StepSizeDisplay.from_estimator(model, X, Y, schedules=[70.0, InverseSqrt(1.0)])
+    display = StepSizeDisplay.from_estimator(model, X, Y, schedules=[70.0, InverseSqrt(1.0), InverseTime(), Inverse()])
     assert display.runs["η = 70"].message == str(said[0].message)
-    assert list(display.runs) == ["η = 70", "η = 1/√(k + 1)"]
+    assert list(display.runs) == ["η = 70", "η = 1/√(k + 1)", "η = 1/(1 + k)", "η = 1/(k + 1)"]
     assert model.solver.schedule == Constant(70.0)  # the estimator is not changed
 
 

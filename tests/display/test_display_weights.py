@@ -217,6 +217,10 @@ def test_m17_very_correct_points_hurt_least_squares_and_not_logistic_regression(
     colours = {name: {lines[name].get_color() for lines in display.lines_} for name in display.turned}
     places = {"least squares": palette.LOSSES["square"], "logistic": palette.LOSSES["logistic"]}
     assert colours == {name: {palette.LIGHT.series[place]} for name, place in places.items()}
+    # Boundaries that are the same are all seen: dashes lie above, each in the gaps of the other.
+    dashed, solid = ([lines[name] for name in display.turned] for lines in display.lines_)
+    assert min(line.zorder for line in dashed) > max(line.zorder for line in solid)
+    assert len({line._dash_pattern[0] for line in dashed}) == len(dashed)
 
 
 def test_m14_one_outlier_turns_the_hard_margin():

@@ -135,10 +135,22 @@ def test_no_iteration_after_a_fit_leaves_its_plane():
 
 @pytest.mark.parametrize("data", [(X, y), (X3, y3)], ids=["two classes", "three"])
 def test_a_tolerance_of_zero_goes_on_until_nothing_improves(data):
-    with pytest.warns(ConvergenceWarning, match="not tol=0"):
+    with pytest.warns(ConvergenceWarning, match="not tol=0: .* or raise tol"):
         model = LogisticRegression(tol=0.0).fit(*data)
     assert not model.converged_
     assert model.dual_gap_ < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (LogisticRegression(max_iter=1), "raise max_iter, or scale the features. It"),
+        (SGDClassifier("logistic", max_iter=1, random_state=0), "scale the features, or choose another stopping rule"),
+    ],
+)
+def test_another_stopping_rule_is_advised_where_there_are_some(model, words):
+    with pytest.warns(ConvergenceWarning, match=f"max_iter=1; .*{words}"):
+        model.fit(X, y)
 
 
 # -- ties -------------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import scale
 
+import linsep
 from linsep import LinearClassifier, LogisticRegression, Perceptron, SGDClassifier
 
 WALKS = {
@@ -123,18 +124,47 @@ def test_l1_leaves_about_as_many_zeros_as_scikit_learn_at_no_higher_risk(data, l
     assert risk <= 1.01 * their_risk
 
 
-@pytest.mark.parametrize("more", [{}, {"alpha": 1e-3}, {"alpha": 1e-3, "average": True}])
+@pytest.mark.parametrize(
+    ("kind", "more"),
+    [
+        ("SGDClassifier", {}),
+        ("SGDClassifier", {"alpha": 1e-3}),
+        ("SGDClassifier", {"alpha": 1e-3, "average": True}),
+        ("Perceptron", {}),
+        ("Perceptron", {"tol": 1e-3}),
+    ],
+)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_planes_are_as_precise_as_the_examples(more, dtype):
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_planes_are_as_precise_as_the_examples(kind, more, dtype):
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((60, 3)).astype(dtype), rng.integers(0, 3, 60)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        expected = theirs.SGDClassifier(random_state=0, **more).fit(X, y)
+        expected = getattr(theirs, kind)(random_state=0, **more).fit(X, y)
     for rows in (X, sparse.csr_array(X)):
-        ours = SGDClassifier(random_state=0, **more)
-        for model in (ours.fit(rows, y), SGDClassifier(random_state=0, **more).partial_fit(rows, y, classes=[0, 1, 2])):
+        fitted, streamed = (getattr(linsep, kind)(random_state=0, **more) for _ in range(2))
+        for model in (fitted.fit(rows, y), streamed.partial_fit(rows, y, classes=[0, 1, 2])):
             assert (model.coef_.dtype, model.intercept_.dtype) == (expected.coef_.dtype, expected.intercept_.dtype)
+
+
+def test_a_perceptron_without_mistakes_keeps_the_bits_that_this_takes():
+    X, y = np.array([[-1, 1], [2**-25, 2**-25]], dtype=np.float32), [0, 1]
+    model = Perceptron(order="cyclic", fit_intercept=False).fit(X, y)
+    np.testing.assert_array_equal(model.coef_, [[1 + 2**-25, -1 + 2**-25]])  # as 32-bit numbers 1 and −1: z = 0
+    assert model.coef_.dtype == np.float64
+    assert model.score(X, y) == 1
+
+
+def test_an_elastic_net_walks_as_scikit_learns_but_for_what_its_debts_shrink(data):
+    """A weight's unpaid share of L1 shrinks with it here, so that sparse rows walk as dense ones do."""
+    X, y, _ = data
+    asked = dict(penalty="elasticnet", l1_ratio=0.3, alpha=0.01, learning_rate="constant", eta0=0.01)
+    walk = dict(shuffle=False, tol=None, max_iter=4)
+    ours, peer = (kind(**asked, **walk).fit(X, y) for kind in (SGDClassifier, theirs.SGDClassifier))
+    np.testing.assert_allclose(ours.coef_, peer.coef_, atol=2e-3)
+    np.testing.assert_array_equal(ours.coef_ == 0, peer.coef_ == 0)
+    np.testing.assert_allclose(SGDClassifier(**asked, **walk).fit(sparse.csr_array(X), y).coef_, ours.coef_, rtol=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -155,3 +185,26 @@ def test_an_elastic_net_has_scikit_learns_share_of_l1_if_none_is_said(ours, said
     np.testing.assert_array_equal(unsaid.coef_, with_it.coef_)
     other = ours(penalty="elasticnet", **said, l1_ratio=0.9).fit(X, y)
     assert (other.coef_ != unsaid.coef_).any()
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [
+        (SGDClassifier(alpha=0.1, random_state=0), "scikit-learn's alpha has none; without it there is one"),
+        (Perceptron(tol=1e-3, random_state=0), "scikit-learn's tol has none; without it there is one"),
+        (linsep.ZeroOneClassifier(), "a convex loss .*; what is proven stands in lower_bound_proof_"),
+    ],
+)
+def test_a_fit_without_a_certificate_says_why(model, words):
+    X, y = [[0.0], [1.0], [2.0], [3.0], [9.0]], [0, 0, 1, 1, 0]
+    model.fit(X, y)
+    with pytest.raises(AttributeError, match=words):
+        _ = model.certificate_
+    assert not hasattr(model, "certificate_")
+
+
+@pytest.mark.parametrize("kind", [SGDClassifier, LinearClassifier])
+def test_m18_a_flat_loss_is_sent_to_who_can_minimise_it(kind):
+    with pytest.raises(ValueError, match="minimise it exactly by ZeroOneClassifier"):
+        kind("zero_one").fit([[0.0], [1.0]], [0, 1])

@@ -414,6 +414,14 @@ def test_jumps_over_a_kink_are_told_of_after_twenty_steps_and_stay_in_the_histor
         minimize(f, grad, [0.5, 0.45], schedule=0.1, max_iter=20)
     with pytest.warns(StepSizeWarning, match="jumps back and forth"):
         run = minimize(f, grad, [0.5, 0.45], schedule=0.1)
+    assert "or Constant" not in run.advice  # it would jump as well, and be told the same
     assert run.history.stride == 1
     assert len(run.history) == 10_001
     np.testing.assert_allclose(np.abs(np.diff(run.history.to_frame(iterates=True)["y"]))[-50:], 0.1)
+
+
+def test_jumps_over_a_smooth_minimum_are_told_of_a_constant_step_that_arrives():
+    f, grad, start = lambda x: x @ x, lambda x: 2 * x, [1.0, 0.5]
+    with pytest.warns(StepSizeWarning, match=r"jumps back and forth over it\. Try .*, or Constant\(eta=0\.1\)"):
+        minimize(f, grad, start, schedule=1.0, max_iter=50)
+    assert minimize(f, grad, start, schedule=0.1).converged

@@ -18,8 +18,9 @@ PHRASES = (
         r"(are not linearly separable): .*?\. (The planes? reported|All planes vote)",
         r"\1 (`linsep separable` shows why). \2",
     ),
-    (r"; raise max_iter, scale the features, or choose another stopping rule", ""),
+    (r"; raise max_iter, (?:or scale the features|scale the features, or choose another stopping rule)", ""),
     (r"\braise max_iter\b", "it takes more passes"),
+    (r"\braise tol\b", "raise --tol"),
     (r"\bafter max_iter=(\d+)(?: iterations)?", r"after \1 iterations"),
     (r", e\.g\. with sklearn\.preprocessing\.StandardScaler", ""),
     (r"`separability` has the proof", "`linsep separable` has the proof"),
@@ -39,7 +40,8 @@ REPLAYED = (
     (r"\braise max_iter\b", "raise --max-iter"),
     (r"\bafter max_iter=(\d+)(?: iterations)?", r"after --max-iter \1"),
     (r"solver '\w+' (stopped by its own rule); leave it more iterations, or use solver='auto'", r"it \1"),
-    (r"\b(raise --max-iter), scale the features, or choose another stopping rule", r"\1"),
+    (r"\b(raise --max-iter), (?:or scale the features|scale the features, or choose another stopping rule)", r"\1"),
+    (r"(?:;|, or) raise tol\b", ""),
     (r", (?:hence )?not tol=[0-9.e-]*[0-9]", ""),
 )
 

@@ -135,11 +135,14 @@ class OutlierDisplay(Display):
         theme, box = theme_of(ax), box_around(self.points)
         self._draw_points(ax, theme)
         places = palette.loss_places(self.losses or list(self.without))
+        start, dash = dashes(1)
         self.lines_: list[dict[str, Any]] = [{}, {}]
-        for place, (name, counts) in zip(places, self.mistakes.items(), strict=True):
+        for number, (place, (name, counts)) in enumerate(zip(places, self.mistakes.items(), strict=True)):
+            # Dashes lie above the lines, and where two boundaries are the same in each other's gaps.
+            dashed = (start + sum(dash) * number / len(self.without), dash)
             for k, (planes, words) in enumerate(((self.without, "without"), (self.with_extra, "with"))):
                 segment = clip_line(planes[name][:2], float(planes[name][2]), box)
-                look = line_look(theme, place, 2.2) | dict(linestyle="-" if k else dashes(1), zorder=2.5 - 0.5 * k)
+                look = line_look(theme, place, 2.2) | dict(linestyle="-" if k else dashed, zorder=2.5 - 0.5 * k)
                 label = f"{name} {words}: {counts[k]} mistake{'s' * (counts[k] != 1)}"
                 self.lines_[k][name] = ax.plot(*segment.T, label=label, **look)[0]
         frame(ax, box, self.labels)

@@ -207,4 +207,7 @@ def _fit(estimator: Any, X: Any, y: ArrayLike) -> tuple[History, str]:
 
 
 def _words(schedule: Schedule) -> str:
-    return f"η = {schedule.formula.format(**vars(schedule))}" if schedule.formula else str(schedule)
+    """Return the formula with its numbers; a factor of one is not written."""
+    if not schedule.formula:
+        return str(schedule)
+    return f"η = {schedule.formula.format(**vars(schedule))}".replace(" 1 k", " k").replace("(1 (k + 1))", "(k + 1)")

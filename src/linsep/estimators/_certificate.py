@@ -8,7 +8,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from ..certificates.kinds.gap import Gap
-from ..certificates.proof import Proof
+from ..certificates.proof import Proof, ProofAttribute
 from ._specification import Specification
 
 
@@ -38,8 +38,12 @@ class Certified(Specification):
         found = (proof.certificate(self) for proof in self._proofs)
         certificate = next((one for one in found if one is not None), None)
         if certificate is None:
-            raise AttributeError(
-                f"this {type(self).__name__} has no certificate: it takes a fit on all data at once (partial_fit sees "
-                "one batch) and a convex loss that defines its conjugate"
-            )
+            raise AttributeError(f"this {type(self).__name__} has no certificate: {self._why_no_certificate()}")
         return certificate
+
+    def _why_no_certificate(self) -> str:
+        """Say what a certificate takes, and where else something is proven."""
+        attributes = {name: one for kind in type(self).__mro__ for name, one in vars(kind).items()}
+        others = [name for name, one in attributes.items() if isinstance(one, ProofAttribute) and hasattr(self, name)]
+        takes = "it takes a fit on all data at once (partial_fit sees one batch) and a convex loss that defines its conjugate"
+        return takes + f"; what is proven stands in {' and '.join(others)}" * bool(others)

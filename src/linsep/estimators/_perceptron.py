@@ -93,7 +93,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         Updates made (by the class with the most).
     update_counts_ : array of shape (n,) or (classes, n)
         How often each example caused an update: the dual variables, since ``w = Σ countᵢ yᵢ xᵢ`` of the last plane
-        (of a fit without weights that began at w = 0).
+        (of a fit without weights that began at w = 0; of 32-bit examples, rounded to that).
     radius_, margin_, mistake_bound_ : float or array
         R, the largest ‖[x, 1]‖; γ, the margin of the reported plane in that augmented space; and Novikoff's bound
         (R/γ)² on the mistakes of any order that begins at w = 0 (infinite where the plane does not separate). With a
@@ -129,6 +129,7 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
     )
 
     _own_rule = True
+    _single_of_single = True
     _defaults: ClassVar[Mapping[str, Any]] = {"learning_rate": "constant", "eta0": 1.0}
     separability_ = ProofAttribute(Verdicts)
 
@@ -218,6 +219,16 @@ class Perceptron(ExactEstimator, ScikitLearnNames):
         from ..solvers.first_order.walk import LARGE
 
         return self._is_scikit_learns() and self._terms().endless and (X.nnz if is_sparse(X) else X.size) > LARGE
+
+    def _as_precise(self, objectives: list[Objective], learned: list[tuple[Result, Any]]) -> list[tuple[Result, Any]]:
+        """Return planes as precise as the data, unless one without mistakes would make some."""
+        rounded = super()._as_precise(objectives, learned)
+        each = zip(objectives, learned, rounded, strict=True) if rounded is not learned else ()
+        spoiled = any(
+            objective.agreements(now.w, now.b).min() <= 0 < objective.agreements(before.w, before.b).min()
+            for objective, (before, _), (now, _) in each
+        )
+        return learned if spoiled else rounded
 
     def _remedy(self, objective: Objective, has_advice: bool) -> str:
         found = self.separability_ if isinstance(self.separability_, list) else [self.separability_]

@@ -299,6 +299,12 @@ class ScikitLearnNames(StreamingEstimator):
         """Return what is proven; alpha depends on how many rows there were, which no file says, so nothing with it."""
         return None if self._is_scikit_learns() else super()._claim(objective, result)
 
+    def _why_no_certificate(self) -> str:
+        """Say what a certificate takes."""
+        if not self._is_scikit_learns():
+            return super()._why_no_certificate()
+        return f"a fit by scikit-learn's {next(iter(self._given()))} has none; without it there is one"
+
     def _warn(self, objective: Objective, results: list[Result]) -> None:
         """Say what went wrong; that all passes were taken is no news to whoever asked for them."""
         if not (self._terms().endless and all(result.n_iter >= self.max_iter for result in results)):

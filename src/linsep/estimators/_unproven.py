@@ -49,7 +49,11 @@ class Warnings(Certified):
         if failed:
             apart = self._gap() is not None and self._tol() < self._certain_gap() and not self._own_rule
             how_far = f". {self._how_far()}" if apart else ""
-            message = f"did not converge: {advice or failed[0].message}{self._remedy(objective, bool(advice))}{how_far}"
+            from ..solvers.run import AS_EXACT_AS_CAN_BE
+
+            ended = advice or failed[0].message
+            remedy = "; raise tol" if AS_EXACT_AS_CAN_BE in ended else self._remedy(objective, bool(advice))
+            message = f"did not converge: {ended}{remedy}{how_far}"
         else:
             message = f"has not reached its goal. {self._how_far()}: {self._why_unproven(objective, results)}"
         warn(f"{type(self).__name__} {message}.", ConvergenceWarning)
@@ -100,7 +104,7 @@ class Warnings(Certified):
         if results[0].proof is None:
             smooth = "a smooth loss such as squared_hinge instead of hinge, or penalty='l2', is solved to the end"
             return f"no solver proves more of {self.objective_}; {smooth}"
-        return "these numbers leave too few digits for it; scale the columns"
+        return "these numbers leave too few digits for it; scale the columns, or raise tol"
 
     def _nothing_is_best(self) -> bool:
         """Whether no plane at all has no loss, as with the perceptron's: then there is nothing to come near to."""
@@ -116,4 +120,8 @@ class Warnings(Certified):
     def _remedy(self, objective: Objective, has_advice: bool) -> str:
         if self._nothing_is_best():
             return f"; {NOTHING_IS_BEST}"
-        return "" if has_advice else "; raise max_iter, scale the features, or choose another stopping rule"
+        if has_advice:
+            return ""
+        has_rules = hasattr(self._solver(), "stopping")
+        more = ", scale the features, or choose another stopping rule" if has_rules else ", or scale the features"
+        return f"; raise max_iter{more}"

@@ -24,8 +24,9 @@ PLAIN = {
     r"^\w+ (?:did not converge: |has not reached its goal\. It is )": "It has not arrived: ",
     r"max_iter=1 iterations\b|max_iter=1\b": "1 pass",
     r"max_iter=(\d+)(?: iterations)?": r"\1 passes",
-    r"raise max_iter, scale the features": "allow more passes, take standardised features",
+    r"raise max_iter,( or)? scale the features": r"allow more passes,\1 take standardised features",
     r"raise max_iter": "allow more passes",
+    r"(?:;|, or) raise tol\b": "",
     r", (?:hence )?not tol=[0-9.e-]*[0-9]": "",
     r"solver '\w+' stopped by its own rule; leave it more iterations, or use solver='auto'": (
         "the rule under “Stop when” ended it; another rule lets it go on"

@@ -42,8 +42,8 @@ class Need:
     advice: str = "choose another loss, such as 'hinge'"
 
 
-def _of_loss(words: str, met: Callable[[Loss], bool]) -> Need:
-    return Need(words, lambda objective: met(objective.loss), lambda objective: str(objective.loss))
+def _of_loss(words: str, met: Callable[[Loss], bool], advice: str = Need.advice) -> Need:
+    return Need(words, lambda objective: met(objective.loss), lambda objective: str(objective.loss), advice)
 
 
 def _of_penalty(words: str, met: Callable[[Any], bool]) -> Need:
@@ -78,6 +78,7 @@ NEEDS = {
     "slope": _of_loss(
         "a loss that is not flat, so that some step leads downhill",
         lambda loss: loss.convex or bool(loss.slope(np.linspace(-2.0, 2.0, 9)).any()),
+        f"{Need.advice}, or minimise it exactly by ZeroOneClassifier",
     ),
     "curvature": _of_loss("a loss that defines its curvature", lambda loss: loss.defines("curvature")),
     "conjugate": _of_loss("a loss that defines its conjugate", lambda loss: loss.defines("conjugate")),

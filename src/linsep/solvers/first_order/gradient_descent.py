@@ -90,12 +90,13 @@ def descend(
     """Walk downhill from `start` until a rule says stop, keeping the best point beside the current one.
 
     Unless `start_counts`, the best point is one that was walked to: w = 0 minimises the perceptron risk, but it is not
-    an answer. If it `tries`, it advises of smaller steps only such as were seen to get down from the same start.
+    an answer. If it `tries`, it advises of smaller steps only such as were seen to get down.
     """
 
-    def works(smaller: Schedule) -> bool:
-        tried = descend(function, start, smaller, rules, TRIAL)
-        return tried.value < function.value(start) and not tried.advice
+    def works(smaller: Schedule, near: bool = False) -> bool:
+        begin = best if near else start
+        tried = descend(function, begin, smaller, rules, TRIAL)
+        return tried.value < function.value(begin) and not tried.advice
 
     watch = StepWatch(schedule, stable, smooth, works if tries else None)
     run = SteppedRun(f"stopped after max_iter={max_iter} iterations", observer, watch, rules)

@@ -34,7 +34,8 @@ class StepWatch:
     smooth : bool
         Whether constant steps can arrive: over a kink they jump back and forth, whatever their size.
     works : callable, optional
-        Whether a run from the same start with another schedule gets down: then what is advised has been tried.
+        Whether a run from the same start with another schedule gets down, or from the best point met where it is told
+        ``near=True``: then what is advised has been tried.
     """
 
     def __init__(
@@ -42,7 +43,7 @@ class StepWatch:
         schedule: Schedule,
         stable: float | None = None,
         smooth: bool = True,
-        works: Callable[[Schedule], bool] | None = None,
+        works: Callable[..., bool] | None = None,
     ) -> None:
         self.schedule, self._known_stable, self._smooth, self._works = schedule, stable, smooth, works
         self._first_curvature = self._last_curvature = 0.0
@@ -109,10 +110,11 @@ class StepWatch:
             larger = self._tried([stable, *(eta for eta in _round_numbers_below(stable) if eta > first)], stable)
             return f"the step size {self.schedule} is too small: all steps together lead nowhere. Try {larger}"
         if self._known_stable is None and eta > 0.5 * first and self._jumps():
-            smaller = self.schedule.with_first(_round(first / 10))
+            smaller = self.schedule.with_first(_round(first / 10))  # over a kink it would jump as well
+            settles = self._works is not None and self._works(smaller, near=True)
             return (
                 f"the step size {self.schedule} is too large near the minimum: the point jumps back and forth over it. "
-                f"Try {InverseSqrt(first)}, or {smaller}"
+                f"Try {InverseSqrt(first)}" + f", or {smaller}" * settles
             )
         # An objective that begins or ends at zero has no scale of its own: the perceptron's.
         has_scale = self._start > 0 and self._best > 0
