@@ -333,6 +333,51 @@ def test_grouped_data_are_asked_for_a_plane_as_they_are_fitted(tmp_path):
     assert 1 <= max(rows) <= len(frame)
 
 
+def test_grouped_data_are_compared_replayed_and_diagnosed_as_so_many_rows(tmp_path):
+    file, frame = trials(tmp_path)
+    long = pd.DataFrame({"row": np.repeat(frame.index, frame.n)}).join(frame, on="row")
+    long["y"] = np.where(long.groupby("row").cumcount() < long.died, "success", "failure")
+    long.drop(columns=["row", "died", "n"]).to_csv(tmp_path / "long.csv", index=False)
+    grouped, one_by_one = (file, "--successes", "died", "--trials", "n"), (tmp_path / "long.csv", "-t", "y")
+    both = [{row["loss"]: row["risk"] for row in told("compare", *ways)["rows"]} for ways in (grouped, one_by_one)]
+    assert both[0]["logistic"] == pytest.approx(both[1]["logistic"], rel=1e-4)
+    rows = frame.n.sum()
+    assert told("replay", *grouped, "-o", tmp_path / "a.html")["facts"]["examples"].startswith(f"{rows} with")
+    diagnosis = told("doctor", *grouped)
+    assert diagnosis["rows"] == rows
+    assert "contradiction" not in {one["kind"] for one in diagnosis["findings"]}
+    assert "--target would be ignored" in run("doctor", *grouped, "-t", "group", code=2)
+
+
+def test_counts_that_are_too_many_to_be_looked_at_one_by_one_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("x,k,n\n1,3,1000000000000\n2,5,9\n")
+    bad = run("compare", tmp_path / "a.csv", "--successes", "k", "--trials", "n", code=2)
+    assert "its rows stand for 1,000,000,000,009, and 50,000,000 are the most that are counted one by one" in bad
+
+
+def told(*words):
+    """Return what a command says to programs, whatever it exits with."""
+    return json.loads(call(*words, "--json").out)
+
+
+def test_doctor_lists_every_column_that_is_not_understood(tmp_path):
+    n = 120
+    frame = pd.DataFrame({"x": np.sin(np.arange(n)), "y": ["no", "yes"] * (n // 2)})
+    frame["age"] = ["n/k", *map(str, range(1, n))]
+    frame["when"] = [f"{1 + k % 11:02d}/{1 + k % 12:02d}/2021" for k in range(n)]
+    frame["weight"] = [f"{k / 10} {'kg' if k % 2 else 'g'}" for k in range(n)]
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = run_json("doctor", tmp_path / "a.csv", "-t", "y", "--numeric", "3")["findings"]
+    odd = {one["columns"][0]: one["message"] for one in found if one["kind"] == "not understood"}
+    assert list(odd) == ["age", "when", "weight"]
+    assert "line 2, column 'age': 'n/k' is not a number" in odd["age"]
+    assert "--day-first 'when' or --month-first 'when'" in odd["when"]
+    assert "has numbers in g and kg" in odd["weight"]
+    # Where nothing else is left, all are told too.
+    bad = run("doctor", tmp_path / "a.csv", "-t", "y", "--ignore", "x", code=2)
+    assert all(f"column {name!r}" in bad for name in odd)
+
+
 @pytest.mark.slow
 def test_no_pass_has_the_number_of_another(tmp_path):
     told = []

@@ -438,7 +438,8 @@ class TextTally:
         example = next(iter(self.counts), "") or (self.sample[0] if self.sample else "its dates")
         return DataError(
             f"column {self.name!r}: {example!r} and all its other dates may begin with the day or with the month; say "
-            f"--day-first {self.name!r} or --month-first {self.name!r}"
+            f"--day-first {self.name!r} or --month-first {self.name!r}",
+            self.name,
         )
 
     def _check_odd(self) -> None:
@@ -460,7 +461,8 @@ class TextTally:
         if not one.odd:
             units = phrase(sorted(one.units - {""}))
             return DataError(
-                f"column {self.name!r} has numbers in {units}; write all in one unit, or say --category {self.name!r}"
+                f"column {self.name!r} has numbers in {units}; write all in one unit, or say --category {self.name!r}",
+                self.name,
             )
         advice = one.strange(None if self.said else self.given)
         odd = pa.array(list(one.odd), type=pa.string())

@@ -81,7 +81,8 @@ class Written:
         unit, lack = "".join(self.units - {""}), "lacks" if self.bare == 1 else "lack"
         return DataError(
             f"column {self.name!r}: {self.bare:,} of {self.count:,} numbers {lack} the others' unit, {unit}; say "
-            f"--numeric {self.name!r} if it is meant all the same, or --category {self.name!r}"
+            f"--numeric {self.name!r} if it is meant all the same, or --category {self.name!r}",
+            self.name,
         )
 
     def strange(self, given: int | None) -> str:
