@@ -343,6 +343,8 @@ def test_grouped_data_are_compared_replayed_and_diagnosed_as_so_many_rows(tmp_pa
     assert both[0]["logistic"] == pytest.approx(both[1]["logistic"], rel=1e-4)
     rows = frame.n.sum()
     assert told("replay", *grouped, "-o", tmp_path / "a.html")["facts"]["examples"].startswith(f"{rows} with")
+    drawn = re.search(r'"row": ?\[([\d, ]+)\]', (tmp_path / "a.html").read_text()).group(1)
+    assert set(map(int, drawn.split(","))) == set(range(len(frame)))
     diagnosis = told("doctor", *grouped)
     assert diagnosis["rows"] == rows
     assert "contradiction" not in {one["kind"] for one in diagnosis["findings"]}
