@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 from command import call, run, run_json
+from linsep.data.encoding.column_types import text_type
+from linsep.estimators._calibration import Calibration
 from linsep.workflows.streaming import Request, fit_in_parts
 
 GERMAN = [
@@ -355,6 +357,59 @@ def test_counts_that_are_too_many_to_be_looked_at_one_by_one_are_refused(tmp_pat
     (tmp_path / "a.csv").write_text("x,k,n\n1,3,1000000000000\n2,5,9\n")
     bad = run("compare", tmp_path / "a.csv", "--successes", "k", "--trials", "n", code=2)
     assert "its rows stand for 1,000,000,000,009, and 50,000,000 are the most that are counted one by one" in bad
+
+
+def test_a_category_whose_levels_nearly_all_are_rare_says_so(tmp_path):
+    rng = np.random.default_rng(0)
+    codes = [f"{code:05d}" for code in rng.integers(0, 2_000, 300)]
+    frame = pd.DataFrame({"zip": codes, "x": rng.normal(size=300), "y": rng.integers(0, 2, 300)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    rare = (frame.zip.map(frame.zip.value_counts()) == 1).sum()
+    said = f"column 'zip': {rare} of 300 rows have values that too few others have: these share one weight, (other)"
+    assert said in call("fit", tmp_path / "a.csv", "-t", "y", "--category", "zip").err.decode()
+
+
+def test_between_text_and_category_both_sides_say_what_the_other_would_be():
+    sides = [text_type("remark", 4.0, different, 1_000) for different in (299, 301, 501)]
+    assert [side.kind for side in sides] == ["category", "text", "text"]
+    assert sides[0].note.endswith("for its words say --text")
+    assert sides[1].note.endswith("where a text as a whole is one of few, say --category")
+    assert not sides[2].note
+
+
+def test_each_plane_of_several_classes_says_whose_it_is_and_whether_it_tells_anything(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    frame = pd.DataFrame({"a": x[:, 0], "b": rng.choice(["u", "v", "w"], 200), "y": np.where(x[:, 0] > 0, "up", "down")})
+    frame.loc[[3, 50, 120], "y"] = "rare"
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "--loss", "hinge", "-o", tmp_path / "m.json")
+    said = run("explain", tmp_path / "m.json")
+    assert "\nclass down\ncolumn" in said
+    assert "\nclass rare: hardly depends on any column, nearly all of its score is the intercept\n" in said
+
+
+def test_weekdays_of_a_reference_have_their_names(tmp_path):
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=200).strftime("%Y-%m-%d"), "y": [0, 1, 1, 0] * 50})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    said = run("fit", tmp_path / "a.csv", "-t", "y", "--C", "inf")
+    assert "weekday of day = 0 (Monday)" in said
+
+
+def test_the_ending_of_an_export_says_its_kind(tmp_path):
+    pd.DataFrame({"x": [1.0, 2, 3, 4], "y": [0, 1, 0, 1]}).to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "-o", tmp_path / "m.json")
+    for ending, kind in ((".onnx", "onnx"), (".sql", "sql"), (".py", "python")):
+        assert run_json("export", tmp_path / "m.json", "-o", tmp_path / f"e{ending}")["format"] == kind
+    for words in ((), ("-o", tmp_path / "e.txt")):
+        said = run("export", tmp_path / "m.json", *words, code=2)
+        assert "say to what: --to onnx, --to sql or --to python, or -o with a name in .onnx, .sql or .py" in said
+
+
+def test_isotonic_regression_of_few_scores_says_that_they_are_few():
+    said = [Calibration("isotonic", (), folds=5, rows=rows).in_words for rows in (999, 1_000)]
+    assert said[0] == "by isotonic regression of 999 out-of-fold scores, fewer than the 1,000 it needs, 5 folds"
+    assert "fewer" not in said[1]
 
 
 def told(*words):
