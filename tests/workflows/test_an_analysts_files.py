@@ -109,7 +109,7 @@ def test_spaces_after_commas_below_a_header_without_any(tmp_path):
     assert tight == spaced.replace("spaced", "tight")
     assert "<=50K" in tight
     (tmp_path / "text.csv").write_text("x,y\n1, a\n2,b\n3,b\n4, a\n")
-    assert "classes      a 2, b 2" in run("fit", tmp_path / "text.csv", "-t", "y")  # where some have none, spaces count
+    assert "classes      a: 2, b: 2" in run("fit", tmp_path / "text.csv", "-t", "y")  # where some have none, spaces count
 
 
 def test_one_class_is_named_as_such(tmp_path):
@@ -361,7 +361,7 @@ def test_counts_that_are_too_many_to_be_looked_at_one_by_one_are_refused(tmp_pat
 
 def test_a_category_whose_levels_nearly_all_are_rare_says_so(tmp_path):
     rng = np.random.default_rng(0)
-    codes = [f"{code:05d}" for code in rng.integers(0, 2_000, 300)]
+    codes = [f"{code:05d}" for code in rng.integers(0, 6_000, 300)]
     frame = pd.DataFrame({"zip": codes, "x": rng.normal(size=300), "y": rng.integers(0, 2, 300)})
     frame.to_csv(tmp_path / "a.csv", index=False)
     rare = (frame.zip.map(frame.zip.value_counts()) == 1).sum()
@@ -410,6 +410,61 @@ def test_isotonic_regression_of_few_scores_says_that_they_are_few():
     said = [Calibration("isotonic", (), folds=5, rows=rows).in_words for rows in (999, 1_000)]
     assert said[0] == "by isotonic regression of 999 out-of-fold scores, fewer than the 1,000 it needs, 5 folds"
     assert "fewer" not in said[1]
+
+
+def test_probabilities_for_other_base_rates_are_not_called_badly_learned(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    frame = pd.DataFrame({"x": x, "y": np.where(x + rng.normal(size=600) > 1, "yes", "no")})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    fitted = run("fit", tmp_path / "a.csv", "-t", "y", "--base-rates", "yes=0.7", "-o", tmp_path / "m.json")
+    assert "by the log odds of the fit, corrected to base rates of 0.3, 0.7\n" in fitted
+    said = run("evaluate", tmp_path / "m.json", tmp_path / "a.csv")
+    assert "they are for the base rates that --base-rates said, which these rows may not have" in said
+    assert "learns better ones" not in said
+
+
+def test_a_comparison_says_how_many_rows_lie_on_the_weak_plane(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n0,a\n0,b\n0,a\n1,b\n2,b\n")
+    said = call("compare", tmp_path / "a.csv", "-t", "y").out.decode()
+    assert "proven: a plane has no row on its wrong side, but 3 of 5 rows on itself, and none separates them all" in said
+
+
+def test_two_columns_with_a_level_in_common_are_not_said_to_depend_on_each_other(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(list("abcdef"), 400) for name in ("job", "trade")})
+    frame.loc[:30] = "?"
+    frame["y"] = rng.integers(0, 2, 400)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = run_json("doctor", tmp_path / "a.csv", "-t", "y")["findings"]
+    (message,) = [one["message"] for one in found if one["kind"] == "redundant"]
+    assert message.startswith("some feature of 'job' and 'trade' is a sum of others of them in every row")
+    assert message.endswith("leave one out, or join levels that always come together")
+
+
+def test_a_solver_that_does_not_suit_names_losses_as_they_are_typed(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n0,a\n1,b\n2,b\n")
+    said = run("replay", tmp_path / "a.csv", "-t", "y", "--loss", "hinge", "--solver", "newton", code=2)
+    assert "needs a smooth loss, not 'hinge'; use " in said
+
+
+def test_a_model_that_says_the_same_of_every_row_is_said_to(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "y": rng.choice(["home", "back"], 300)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    for threshold, all_of_them in (("costs=1:50", True), ("0.5", False)):
+        said = run("fit", tmp_path / "a.csv", "-t", "y", "--threshold", threshold)
+        assert ("on these rows, of all of which home is predicted, no more than by" in said) == all_of_them
+
+
+def test_amounts_in_brackets_are_said_to_be_written_with_a_minus(tmp_path):
+    frame = pd.DataFrame({"paid": [f"${k + 100}.50" for k in range(200)], "y": [0, 1] * 100})
+    frame.loc[7, "paid"] = "($13,501.51)"
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    said = run("fit", tmp_path / "a.csv", "-t", "y", code=2)
+    assert "an amount below zero is -$13,501.51; correct it" in said
+    frame.replace("($13,501.51)", "-$13,501.51").to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y")
 
 
 def told(*words):

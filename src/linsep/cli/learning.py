@@ -402,7 +402,7 @@ def compare(
         table = table if verdict is None else table.judged(verdict.separable)
     rows = [row | {"note": for_commands(row["note"])} for row in table.to_dict()]
     record = {"rows": finite(rows), "verdict": None if verdict is None else verdict.verdict}
-    show(record, for_commands(f"{table}{verdict_text(verdict)}"), json, notes=examples.notes)
+    show(record, for_commands(f"{table}{verdict_text(verdict, len(examples.y))}"), json, notes=examples.notes)
     return 0 if all(row.proven for row in table if row.loss not in ("zero_one", "perceptron")) else 1
 
 

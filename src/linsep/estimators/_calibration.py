@@ -185,9 +185,11 @@ class Calibration:
     @property
     def in_words(self) -> str:
         """How scores become probabilities."""
-        at = f", at base rates of {', '.join(f'{one:g}' for one in self.base_rates)}" if self.base_rates else ""
+        rates = f"base rates of {', '.join(f'{one:g}' for one in self.base_rates)}"
+        at = f", at {rates}" if self.base_rates else ""
         if self.method == "prior":
-            return f"by the log odds of the fit without the weights of the classes{at}"
+            by = "by the log odds of the fit"
+            return f"{by}, corrected to {rates}" if self.base_rates else f"{by} without the weights of the classes"
         how = {"sigmoid": "Platt's sigmoid", "isotonic": "isotonic regression"}[self.method]
         few = ", fewer than the 1,000 it needs" if self.method == "isotonic" and self.rows < ISOTONIC else ""
         return f"by {how} of {self.rows:,} out-of-fold scores{few}, {self.folds} folds{at}"

@@ -43,7 +43,7 @@ class Need:
 
 
 def _of_loss(words: str, met: Callable[[Loss], bool]) -> Need:
-    return Need(words, lambda objective: met(objective.loss), lambda objective: str(objective.loss))
+    return Need(words, lambda objective: met(objective.loss), lambda objective: repr(objective.loss.name))
 
 
 def _of_penalty(words: str, met: Callable[[Any], bool]) -> Need:

@@ -390,9 +390,9 @@ class TextTally:
         return self._noted(text_type(self.name, words, self.different, self.given, digits))
 
     def _noted(self, column: Column) -> Column:
-        """Return the same with a word on its levels, if there is none, where most rows have none of their own."""
+        """Return the same with a word on its levels, if there is none, where hardly a row has one of its own."""
         rare = 0 if column.kind != "category" or column.note else rows_of_rare(self.counts, self.rows)
-        return replace(column, note=f"{rare:,} of {self.given:,} {RARE}") if 2 * rare > self.given else column
+        return replace(column, note=f"{rare:,} of {self.given:,} {RARE}") if 10 * rare > 9 * self.given else column
 
     @property
     def different(self) -> float:

@@ -103,6 +103,8 @@ class Written:
             if self.kind == "date"
             else ""
         )
+        in_brackets = [word.strip("()") for word in odd if word.startswith("(") and word.endswith(")")]
+        forms += f"; an amount below zero is -{in_brackets[0][:40]}" if in_brackets and self.kind == "number" else ""
         # What is cut short or has line breaks cannot be typed as it stands here.
         typed = [word for word in odd if word.isprintable() and len(word) <= 40]
         missing = f"say {as_typed('--missing', typed)} for what means a missing value, or" if typed else "or say"
