@@ -450,7 +450,7 @@ def test_a_solver_that_does_not_suit_names_losses_as_they_are_typed(tmp_path):
 
 def test_a_model_that_says_the_same_of_every_row_is_said_to(tmp_path):
     rng = np.random.default_rng(0)
-    frame = pd.DataFrame({"x": rng.normal(size=300), "y": rng.choice(["home", "back"], 300)})
+    frame = pd.DataFrame({"x": rng.normal(size=300), "y": rng.choice(["away", "home"], 300, p=[0.7, 0.3])})
     frame.to_csv(tmp_path / "a.csv", index=False)
     for threshold, all_of_them in (("costs=1:50", True), ("0.5", False)):
         said = run("fit", tmp_path / "a.csv", "-t", "y", "--threshold", threshold)

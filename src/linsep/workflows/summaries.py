@@ -94,9 +94,9 @@ class Facts:
         """Say that the same answer for every row is right as often, where it is and rows count alike."""
         label, most = max(self.counts.items(), key=lambda pair: pair[1])
         is_better = self.accuracy * self.rows > most + 0.5  # both are whole numbers, but for rounding
-        same = f", of all of which {self.said[0]} is predicted" if self.said else ""
         if is_better or self.weighed:
-            return same
+            return ""
+        same = f", of all of which {self.said[0]} is predicted" if self.said and self.said[0] != label else ""
         return f"{same}, no more than by always saying {label}{other_aim(model)}"
 
     @property
