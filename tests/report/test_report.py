@@ -434,6 +434,13 @@ OVERPRINTED = """[...document.querySelectorAll('.chart')].flatMap(chart => {
     return [...chart.querySelectorAll('.label')].filter(name => ticks.some(tick => over(box(name), tick)))
         .map(name => name.textContent);
 })"""
+#: Names of axes that reach beyond their card.
+OUTSIDE = """[...document.querySelectorAll('.label')].filter(name => {
+    const text = document.createRange(), card = name.closest('section').getBoundingClientRect();
+    text.selectNodeContents(name);
+    const box = text.getBoundingClientRect();
+    return box.right > card.right || box.left < card.left;
+}).map(name => name.textContent)"""
 
 
 # -- in a browser -----------------------------------------------------------------------------------------------------
@@ -455,6 +462,7 @@ def test_it_fits_any_screen_without_complaint(browser, pages, name, width):
         assert page.overflow() <= 0
         assert page.problems == []
         assert page.evaluate(OVERPRINTED) == []
+        assert page.evaluate(OUTSIDE) == []
         if name == "plain":
             assert page.evaluate(
                 "[...document.querySelectorAll('.wide')].every(w => w.scrollWidth <= w.clientWidth + 1)"

@@ -191,7 +191,7 @@ def test_rows_that_were_drawn_by_class_are_corrected_by_bayes(weights):
     expected = joint / joint.sum(axis=1, keepdims=True)
     np.testing.assert_allclose(corrected.predict_proba([[0.0], [1.0]]), expected, atol=1e-6)
     assert corrected.calibration_.base_rates == (0.97, 0.03)
-    assert "at base rates of 0.97, 0.03" in corrected.calibration_.in_words
+    assert corrected.calibration_.in_words == "by the log odds of the fit, corrected to base rates of 0.97, 0.03"
 
 
 @pytest.mark.parametrize("method", ["sigmoid", "isotonic"])

@@ -11,6 +11,8 @@ import pandas as pd
 import pytest
 
 from command import call, run, run_json
+from linsep.data.encoding.column_types import text_type
+from linsep.estimators._calibration import Calibration
 from linsep.workflows.streaming import Request, fit_in_parts
 
 GERMAN = [
@@ -107,7 +109,7 @@ def test_spaces_after_commas_below_a_header_without_any(tmp_path):
     assert tight == spaced.replace("spaced", "tight")
     assert "<=50K" in tight
     (tmp_path / "text.csv").write_text("x,y\n1, a\n2,b\n3,b\n4, a\n")
-    assert "classes      a 2, b 2" in run("fit", tmp_path / "text.csv", "-t", "y")  # where some have none, spaces count
+    assert "classes      a: 2, b: 2" in run("fit", tmp_path / "text.csv", "-t", "y")  # where some have none, spaces count
 
 
 def test_one_class_is_named_as_such(tmp_path):
@@ -331,6 +333,161 @@ def test_grouped_data_are_asked_for_a_plane_as_they_are_fitted(tmp_path):
     assert record["supremum"] == pytest.approx([-objective] * 2, rel=1e-4)
     rows = [int(row) for row in re.findall(r"row (\d+)", run("separable", *asked))]
     assert 1 <= max(rows) <= len(frame)
+
+
+def test_grouped_data_are_compared_replayed_and_diagnosed_as_so_many_rows(tmp_path):
+    file, frame = trials(tmp_path)
+    long = pd.DataFrame({"row": np.repeat(frame.index, frame.n)}).join(frame, on="row")
+    long["y"] = np.where(long.groupby("row").cumcount() < long.died, "success", "failure")
+    long.drop(columns=["row", "died", "n"]).to_csv(tmp_path / "long.csv", index=False)
+    grouped, one_by_one = (file, "--successes", "died", "--trials", "n"), (tmp_path / "long.csv", "-t", "y")
+    both = [{row["loss"]: row["risk"] for row in told("compare", *ways)["rows"]} for ways in (grouped, one_by_one)]
+    assert both[0]["logistic"] == pytest.approx(both[1]["logistic"], rel=1e-4)
+    rows = frame.n.sum()
+    assert told("replay", *grouped, "-o", tmp_path / "a.html")["facts"]["examples"].startswith(f"{rows} with")
+    drawn = re.search(r'"row": ?\[([\d, ]+)\]', (tmp_path / "a.html").read_text()).group(1)
+    assert set(map(int, drawn.split(","))) == set(range(len(frame)))
+    diagnosis = told("doctor", *grouped)
+    assert diagnosis["rows"] == rows
+    assert "contradiction" not in {one["kind"] for one in diagnosis["findings"]}
+    assert "--target would be ignored" in run("doctor", *grouped, "-t", "group", code=2)
+
+
+def test_counts_that_are_too_many_to_be_looked_at_one_by_one_are_refused(tmp_path):
+    (tmp_path / "a.csv").write_text("x,k,n\n1,3,1000000000000\n2,5,9\n")
+    bad = run("compare", tmp_path / "a.csv", "--successes", "k", "--trials", "n", code=2)
+    assert "its rows stand for 1,000,000,000,009, and 50,000,000 are the most that are counted one by one" in bad
+
+
+def test_a_category_whose_levels_nearly_all_are_rare_says_so(tmp_path):
+    rng = np.random.default_rng(0)
+    codes = [f"{code:05d}" for code in rng.integers(0, 6_000, 300)]
+    frame = pd.DataFrame({"zip": codes, "x": rng.normal(size=300), "y": rng.integers(0, 2, 300)})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    rare = (frame.zip.map(frame.zip.value_counts()) == 1).sum()
+    said = f"column 'zip': {rare} of 300 rows have values that too few others have: these share one weight, (other)"
+    assert said in call("fit", tmp_path / "a.csv", "-t", "y", "--category", "zip").err.decode()
+
+
+def test_between_text_and_category_both_sides_say_what_the_other_would_be():
+    sides = [text_type("remark", 4.0, different, 1_000) for different in (299, 301, 501)]
+    assert [side.kind for side in sides] == ["category", "text", "text"]
+    assert sides[0].note.endswith("for its words say --text")
+    assert sides[1].note.endswith("where a text as a whole is one of few, say --category")
+    assert not sides[2].note
+
+
+def test_each_plane_of_several_classes_says_whose_it_is_and_whether_it_tells_anything(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(200, 2))
+    frame = pd.DataFrame({"a": x[:, 0], "b": rng.choice(["u", "v", "w"], 200), "y": np.where(x[:, 0] > 0, "up", "down")})
+    frame.loc[[3, 50, 120], "y"] = "rare"
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "--loss", "hinge", "-o", tmp_path / "m.json")
+    said = run("explain", tmp_path / "m.json")
+    assert "\nclass down\ncolumn" in said
+    assert "\nclass rare: hardly depends on any column, nearly all of its score is the intercept\n" in said
+
+
+def test_weekdays_of_a_reference_have_their_names(tmp_path):
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=200).strftime("%Y-%m-%d"), "y": [0, 1, 1, 0] * 50})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    said = run("fit", tmp_path / "a.csv", "-t", "y", "--C", "inf")
+    assert "weekday of day = 0 (Monday)" in said
+
+
+def test_the_ending_of_an_export_says_its_kind(tmp_path):
+    pd.DataFrame({"x": [1.0, 2, 3, 4], "y": [0, 1, 0, 1]}).to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y", "-o", tmp_path / "m.json")
+    for ending, kind in ((".onnx", "onnx"), (".sql", "sql"), (".py", "python")):
+        assert run_json("export", tmp_path / "m.json", "-o", tmp_path / f"e{ending}")["format"] == kind
+    for words in ((), ("-o", tmp_path / "e.txt")):
+        said = run("export", tmp_path / "m.json", *words, code=2)
+        assert "say to what: --to onnx, --to sql or --to python, or -o with a name in .onnx, .sql or .py" in said
+
+
+def test_isotonic_regression_of_few_scores_says_that_they_are_few():
+    said = [Calibration("isotonic", (), folds=5, rows=rows).in_words for rows in (999, 1_000)]
+    assert said[0] == "by isotonic regression of 999 out-of-fold scores, fewer than the 1,000 it needs, 5 folds"
+    assert "fewer" not in said[1]
+
+
+def test_probabilities_for_other_base_rates_are_not_called_badly_learned(tmp_path):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=600)
+    frame = pd.DataFrame({"x": x, "y": np.where(x + rng.normal(size=600) > 1, "yes", "no")})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    fitted = run("fit", tmp_path / "a.csv", "-t", "y", "--base-rates", "yes=0.7", "-o", tmp_path / "m.json")
+    assert "by the log odds of the fit, corrected to base rates of 0.3, 0.7\n" in fitted
+    said = run("evaluate", tmp_path / "m.json", tmp_path / "a.csv")
+    assert "they are for the base rates that --base-rates said, which these rows may not have" in said
+    assert "learns better ones" not in said
+
+
+def test_a_comparison_says_how_many_rows_lie_on_the_weak_plane(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n0,a\n0,b\n0,a\n1,b\n2,b\n")
+    said = call("compare", tmp_path / "a.csv", "-t", "y").out.decode()
+    assert "proven: a plane has no row on its wrong side, but 3 of 5 rows on itself, and none separates them all" in said
+
+
+def test_two_columns_with_a_level_in_common_are_not_said_to_depend_on_each_other(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.choice(list("abcdef"), 400) for name in ("job", "trade")})
+    frame.loc[:30] = "?"
+    frame["y"] = rng.integers(0, 2, 400)
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = run_json("doctor", tmp_path / "a.csv", "-t", "y")["findings"]
+    (message,) = [one["message"] for one in found if one["kind"] == "redundant"]
+    assert message.startswith("some feature of 'job' and 'trade' is a sum of others of them in every row")
+    assert message.endswith("leave one out, or join levels that always come together")
+
+
+def test_a_solver_that_does_not_suit_names_losses_as_they_are_typed(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n0,a\n1,b\n2,b\n")
+    said = run("replay", tmp_path / "a.csv", "-t", "y", "--loss", "hinge", "--solver", "newton", code=2)
+    assert "needs a smooth loss, not 'hinge'; use " in said
+
+
+def test_a_model_that_says_the_same_of_every_row_is_said_to(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.normal(size=300), "y": rng.choice(["away", "home"], 300, p=[0.7, 0.3])})
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    for threshold, all_of_them in (("costs=1:50", True), ("0.5", False)):
+        said = run("fit", tmp_path / "a.csv", "-t", "y", "--threshold", threshold)
+        assert ("on these rows, of all of which home is predicted, no more than by" in said) == all_of_them
+
+
+def test_amounts_in_brackets_are_said_to_be_written_with_a_minus(tmp_path):
+    frame = pd.DataFrame({"paid": [f"${k + 100}.50" for k in range(200)], "y": [0, 1] * 100})
+    frame.loc[7, "paid"] = "($13,501.51)"
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    said = run("fit", tmp_path / "a.csv", "-t", "y", code=2)
+    assert "an amount below zero is -$13,501.51; correct it" in said
+    frame.replace("($13,501.51)", "-$13,501.51").to_csv(tmp_path / "a.csv", index=False)
+    run("fit", tmp_path / "a.csv", "-t", "y")
+
+
+def told(*words):
+    """Return what a command says to programs, whatever it exits with."""
+    return json.loads(call(*words, "--json").out)
+
+
+def test_doctor_lists_every_column_that_is_not_understood(tmp_path):
+    n = 120
+    frame = pd.DataFrame({"x": np.sin(np.arange(n)), "y": ["no", "yes"] * (n // 2)})
+    frame["age"] = ["n/k", *map(str, range(1, n))]
+    frame["when"] = [f"{1 + k % 11:02d}/{1 + k % 12:02d}/2021" for k in range(n)]
+    frame["weight"] = [f"{k / 10} {'kg' if k % 2 else 'g'}" for k in range(n)]
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    found = run_json("doctor", tmp_path / "a.csv", "-t", "y", "--numeric", "3")["findings"]
+    odd = {one["columns"][0]: one["message"] for one in found if one["kind"] == "not understood"}
+    assert list(odd) == ["age", "when", "weight"]
+    assert "line 2, column 'age': 'n/k' is not a number" in odd["age"]
+    assert "--day-first 'when' or --month-first 'when'" in odd["when"]
+    assert "has numbers in g and kg" in odd["weight"]
+    # Where nothing else is left, all are told too.
+    bad = run("doctor", tmp_path / "a.csv", "-t", "y", "--ignore", "x", code=2)
+    assert all(f"column {name!r}" in bad for name in odd)
 
 
 @pytest.mark.slow

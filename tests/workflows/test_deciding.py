@@ -176,7 +176,7 @@ def test_base_rates_are_those_of_where_the_model_is_used(table, tmp_path, memory
     words = (*BASE, "--base-rates", "yes=0.05", *memory, "--threshold", "recall@precision=0.3")
     said = run("fit", table, *words, "-o", tmp_path / "m.json")
     found, X, y = encoded(tmp_path / "m.json", table)
-    assert "without the weights of the classes, at base rates of 0.95, 0.05" in said
+    assert "by the log odds of the fit, corrected to base rates of 0.95, 0.05\n" in said
     assert "out-of-fold scores at the base rates no=0.95, yes=0.05: recall 0." in said
     odds = found.model.decision_function(X) + np.log(0.05 / 0.95) - np.log((y == "yes").sum() / (y == "no").sum())
     np.testing.assert_allclose(found.model.predict_proba(X)[:, 1], 1 / (1 + np.exp(-odds)))

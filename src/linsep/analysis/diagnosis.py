@@ -269,10 +269,11 @@ class _Columns:
             both, more = phrase([repr(name) for name in sorted(made_of)]), alike[made_of] - 1
             too = f", and {many(more, 'more relation')} of {both}" if more else ""
             short = f"{self._name(j)} = {relations[self.names[j]]} in every row{too}"
-            long = f"{both} depend on each other exactly"
+            long = f"some feature of {both} is a sum of others of them in every row{too}"
+            remedy = "leave one out" + ", or join levels that always come together" * (len(terms) > TERMS)
             message = (
                 f"{short if len(terms) <= TERMS else long}: without a penalty their weights are not determined, with "
-                "one they share the effect; leave one out"
+                f"one they share the effect; {remedy}"
             )
             yield Suspect("redundant", message, tuple(sorted(made_of)))
         for near in found.nearly[:NAMED]:

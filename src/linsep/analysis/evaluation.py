@@ -204,8 +204,13 @@ def measure(model: Any, parts: Sequence[Seen], sample_weight: ArrayLike | None =
         table.cells(),
         labels[most],
         _measure(table.truths[most] / table.total, table.size),
-        _reliability(seen, weight, labels, getattr(getattr(model, "calibration_", None), "method", "")),
+        _reliability(seen, weight, labels, _learned_by(getattr(model, "calibration_", None))),
     )
+
+
+def _learned_by(calibration: Any) -> str:
+    """Return how probabilities were learned, or that they are meant for other rows."""
+    return "base rates" if getattr(calibration, "base_rates", ()) else getattr(calibration, "method", "")
 
 
 def _reliability(seen: Seen, weight: FloatArray, labels: list[Any], method: str) -> Reliability | None:

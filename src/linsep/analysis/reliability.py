@@ -22,6 +22,7 @@ BETTER = {
         "they are by --calibrate isotonic: it followed the rows of the fit too closely, which sigmoid does less, or "
         "these rows are unlike those; then fit with such as these"
     ),
+    "base rates": "they are for the base rates that --base-rates said, which these rows may not have",
 }
 
 
@@ -63,7 +64,8 @@ class Reliability:
     mean_gap : float
         The mean over the rows of the distance between what is said and what came true, bin by bin.
     method : str
-        How the model's probabilities were learned, if they were: see `Calibration.method`.
+        How the model's probabilities were learned, if they were: see `Calibration.method`; "base rates" where they are
+        for other rows than those of the fit.
     """
 
     of: object

@@ -22,9 +22,11 @@ from .fit_options import (
 from .options import (
     CLUSTER,
     COLUMNS,
+    GROUPED,
     READING,
     Cluster,
     Columns,
+    Grouped,
     Intercept,
     Json,
     Output,
@@ -269,8 +271,7 @@ def separable(
     *,
     target: Target = None,
     positive: str | None = None,
-    successes: str | None = None,
-    trials: str | None = None,
+    grouped: Grouped = GROUPED,
     estimates: bool = False,
     time_limit: float = 60.0,
     columns: Columns = COLUMNS,
@@ -283,10 +284,6 @@ def separable(
     ----------
     positive
         Of more than two classes, the one to tell from the rest.
-    successes
-        Instead of a target: the column with the number of successes among the trials that a row stands for.
-    trials
-        The column with the number of these trials.
     estimates
         Say also which estimates of a logistic regression are finite, which are infinite and in which direction, and
         what the likelihood comes to.
@@ -299,11 +296,9 @@ def separable(
     from ..workflows.labels import two_classes
     from ..workflows.preparation import prepare
     from ..workflows.reference import Reference
-    from ..workflows.weighing import Weighing
 
     with Waiting(f"reading {data}") as waiting:
-        grouped = Weighing(successes=successes, trials=trials)
-        examples = prepare(data, target, keep_frame=True, weighing=grouped, **columns.asked(reading))
+        examples = prepare(data, target, keep_frame=True, weighing=grouped.weighing(), **columns.asked(reading))
         y = two_classes(examples, positive)
         waiting.on("looking for a plane, and for a proof that there is none")
         # Estimates are relative to a level of each category, as in `fit --C inf`; whether a plane separates stays.
@@ -327,6 +322,7 @@ def doctor(
     data: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
     *,
     target: Target = None,
+    grouped: Grouped = GROUPED,
     time_limit: float = 10.0,
     columns: Columns = COLUMNS,
     reading: Reading = READING,
@@ -335,8 +331,8 @@ def doctor(
     """Diagnose a file on which a fit is slow or looks too good, or, without a file, this installation.
 
     Named are columns on other scales, far from zero, constant, collinear, or giving the answer away; classes that a
-    plane separates; equal rows with other labels; a row or a column that decides all; too few rows; each with what to
-    do. Without a file: versions, compiled kernels, threads.
+    plane separates; equal rows with other labels; a row or a column that decides all; too few rows; columns that are
+    not understood, all of them; each with what to do. Without a file: versions, compiled kernels, threads.
 
     Parameters
     ----------
@@ -353,9 +349,11 @@ def doctor(
     from ..workflows.preparation import prepare
 
     with Waiting(f"reading {data}") as waiting:
-        examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
+        odd: list[Any] = []
+        asked = dict(keep_frame=True, weighing=grouped.weighing(), odd=odd) | columns.asked(reading)
+        examples = prepare(data, target, **asked).written_out()
         waiting.on("looking for what makes a fit slow or suspicious")
-        found = diagnosis(examples, time_limit)
+        found = diagnosis(examples, time_limit, odd)
     show(found.to_dict(), for_commands(found), json, notes=examples.notes)
     return 0
 
@@ -365,6 +363,7 @@ def compare(
     *,
     target: Target = None,
     test: str | None = None,
+    grouped: Grouped = GROUPED,
     C: Annotated[float, Parameter(name="--C")] = 1.0,
     tol: Tolerance = 1e-4,
     seed: Seed = 0,
@@ -390,8 +389,10 @@ def compare(
     from ..workflows.summaries import finite
 
     with Waiting(f"reading {data}") as waiting:
-        examples = prepare(data, target, keep_frame=True, **columns.asked(reading))
-        others = None if test is None else encoded(test, examples.encoding, target, reading.hints())
+        trials = grouped.weighing()
+        examples = prepare(data, target, keep_frame=True, weighing=trials, **columns.asked(reading)).written_out()
+        others = None if test is None else encoded(test, examples.encoding, target, reading.hints(), weighing=trials)
+        others = None if others is None else others.written_out()
         waiting.on("fitting every loss")
         further = {} if others is None else dict(X_test=others.X, y_test=others.y)
         with columns_named(examples.encoding.names):
@@ -401,7 +402,7 @@ def compare(
         table = table if verdict is None else table.judged(verdict.separable)
     rows = [row | {"note": for_commands(row["note"])} for row in table.to_dict()]
     record = {"rows": finite(rows), "verdict": None if verdict is None else verdict.verdict}
-    show(record, for_commands(f"{table}{verdict_text(verdict)}"), json, notes=examples.notes)
+    show(record, for_commands(f"{table}{verdict_text(verdict, len(examples.y))}"), json, notes=examples.notes)
     return 0 if all(row.proven for row in table if row.loss not in ("zero_one", "perceptron")) else 1
 
 
@@ -419,6 +420,7 @@ def replay(
     max_iter: int | None = None,
     steps: int | None = None,
     positive: str | None = None,
+    grouped: Grouped = GROUPED,
     scaling: Scaling = True,
     intercept: Intercept = True,
     seed: Seed = 0,
@@ -461,7 +463,8 @@ def replay(
     check_ending(output)
     method = Method(loss, solver, order, C, schedule, eta, max_iter, intercept)
     with Waiting(f"reading {data}") as waiting:
-        examples = prepare(data, target, scaled=scaling, **columns.asked(reading))
+        asked = dict(scaled=scaling, weighing=grouped.weighing()) | columns.asked(reading)
+        examples = prepare(data, target, **asked).written_out()
         waiting.on("fitting, step by step")
         film = in_words_of(replay_examples(examples, method, steps=steps, positive=positive, seed=seed), for_replays)
         waiting.on(f"writing {output}")

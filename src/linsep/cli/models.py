@@ -305,7 +305,7 @@ def report(
 def export(
     model: Model,
     *,
-    to: Literal["onnx", "sql", "python"],
+    to: Literal["onnx", "sql", "python"] | None = None,
     dialect: Literal["duckdb", "sqlite"] | None = None,
     output: Output | None = None,
     json: bool = False,
@@ -315,7 +315,8 @@ def export(
     Parameters
     ----------
     to
-        onnx; sql, what stands between SELECT and FROM; python, a file that needs nothing but Python.
+        onnx; sql, what stands between SELECT and FROM; python, a file that needs nothing but Python. Without it as
+        the ending of -o says: .onnx, .sql or .py.
     dialect
         With --to sql: whose functions may be used; text, and dates such as 31.01.2024, need those of DuckDB, and
         isotonic regression so as to leave rows in their order. Without it, what both read.
@@ -329,6 +330,9 @@ def export(
     from ..persistence.python_source import to_python
     from ..persistence.sql import to_sql
 
+    to = to or {".onnx": "onnx", ".sql": "sql", ".py": "python"}.get("" if output is None else output.suffix.lower())
+    if to is None:
+        raise ValueError("say to what: --to onnx, --to sql or --to python, or -o with a name in .onnx, .sql or .py")
     if output is None and (json or to == "onnx"):
         raise ValueError("say where to write with -o")
     if dialect is not None and to != "sql":

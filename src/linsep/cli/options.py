@@ -130,7 +130,30 @@ class Columns:
         return dict(hints=reading.hints(), kinds=self.kinds(), degree=self.degree)
 
 
-READING, COLUMNS = Reading(), Columns()
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Grouped:
+    """Rows that stand for several trials each.
+
+    Parameters
+    ----------
+    successes
+        Instead of a target: the column with the number of successes among the trials that a row stands for.
+    trials
+        The column with the number of these trials.
+    """
+
+    successes: str | None = None
+    trials: str | None = None
+
+    def weighing(self) -> Any:
+        """Return how much rows count."""
+        from ..workflows.weighing import Weighing
+
+        return Weighing(successes=self.successes, trials=self.trials)
+
+
+READING, COLUMNS, GROUPED = Reading(), Columns(), Grouped()
 
 
 def ready(output: Path | None, *read: str | Path | None) -> None:

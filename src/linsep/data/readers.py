@@ -107,7 +107,7 @@ class Table:
                     row, half = row + half, size - half
                 size = half
             value, place = column[row].as_py(), f"{self.where(row)}, column {error.column!r}"
-            raise DataError(f"{place}: {str(value)[:40]!r} {error.advice}") from error
+            raise DataError(f"{place}: {str(value)[:40]!r} {error.advice}", error.column) from error
 
     def column(self, name: str) -> str:
         """Return the column of that name or, from 1 or from −1 at the end, of that number."""

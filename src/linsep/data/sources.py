@@ -41,7 +41,17 @@ LIBSVM_LINE = re.compile(rb"^[+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?(?:\s+qid:\S+)?(?:\
 
 
 class DataError(ValueError):
-    """Data that cannot be used: the message names the file, the place in it, and what to do."""
+    """Data that cannot be used: the message names the file, the place in it, and what to do.
+
+    Attributes
+    ----------
+    column : str or None
+        The one that could be set aside to use the others.
+    """
+
+    def __init__(self, message: str, column: str | None = None) -> None:
+        super().__init__(message)
+        self.column = column
 
 
 class BadValueError(DataError):
@@ -49,16 +59,17 @@ class BadValueError(DataError):
 
     Attributes
     ----------
-    column : str
     fits : callable
         Whether some of the column's values are all as they should be.
     advice : str
         What to do.
     """
 
+    column: str
+
     def __init__(self, where: str, column: str, advice: str, fits: Callable[[Any], bool]) -> None:
-        super().__init__(f"{where}, column {column!r}: a value {advice}")
-        self.column, self.advice, self.fits = column, advice, fits
+        super().__init__(f"{where}, column {column!r}: a value {advice}", column)
+        self.advice, self.fits = advice, fits
 
 
 @contextmanager
@@ -85,7 +96,7 @@ def of_file(name: str) -> Iterator[None]:
     except BadValueError:
         raise
     except DataError as error:
-        raise error if str(error).startswith(name) else DataError(f"{name}: {error}") from error
+        raise error if str(error).startswith(name) else DataError(f"{name}: {error}", error.column) from error
 
 
 class _Joined(io.RawIOBase):

@@ -17,6 +17,8 @@ from .._common.types import FloatArray
 
 #: By a sigmoid (Platt), by isotonic regression, or in closed form for the weights of classes.
 METHODS = ("sigmoid", "isotonic", "prior")
+#: Of fewer scores isotonic regression takes chance for a bend: scikit-learn's rule of thumb.
+ISOTONIC = 1_000
 #: What is to be known of the class with the highest score where probabilities are not the fit's own.
 LIKELIEST = "need not be the one with the highest probability"
 
@@ -183,11 +185,14 @@ class Calibration:
     @property
     def in_words(self) -> str:
         """How scores become probabilities."""
-        at = f", at base rates of {', '.join(f'{one:g}' for one in self.base_rates)}" if self.base_rates else ""
+        rates = f"base rates of {', '.join(f'{one:g}' for one in self.base_rates)}"
+        at = f", at {rates}" if self.base_rates else ""
         if self.method == "prior":
-            return f"by the log odds of the fit without the weights of the classes{at}"
+            by = "by the log odds of the fit"
+            return f"{by}, corrected to {rates}" if self.base_rates else f"{by} without the weights of the classes"
         how = {"sigmoid": "Platt's sigmoid", "isotonic": "isotonic regression"}[self.method]
-        return f"by {how} of {self.rows:,} out-of-fold scores, {self.folds} folds{at}"
+        few = ", fewer than the 1,000 it needs" if self.method == "isotonic" and self.rows < ISOTONIC else ""
+        return f"by {how} of {self.rows:,} out-of-fold scores{few}, {self.folds} folds{at}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""

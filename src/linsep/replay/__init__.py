@@ -22,6 +22,7 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline
 
 from .._common.atomic_file import write_atomically
+from .._common.types import IntArray
 from .animation import save_animation
 from .film import Film, make_film
 from .page import render
@@ -41,6 +42,7 @@ def replay(
     title: str | None = None,
     feature_names: Sequence[str] | None = None,
     original: tuple[ArrayLike, Sequence[str], Callable[[Any], Any]] | None = None,
+    numbers: IntArray | None = None,
 ) -> Film:
     """Fit once more, keeping every step, and show it.
 
@@ -64,6 +66,8 @@ def replay(
     original : (points, names, φ), optional
         Two coordinates for every row, their names, and the function that makes rows of X of such coordinates: what a
         pipeline says by itself.
+    numbers : array of int of shape (n,), optional
+        The row of a file that each example is of, from 0, where several are of one.
 
     Returns
     -------
@@ -94,7 +98,7 @@ def replay(
         points, axes, make = original
         original = np.asarray(points, dtype=np.float64), list(axes), make
     recording = record_fit(estimator, X, y, steps=steps, positive=positive)
-    film = make_film(recording, names=names, original=original, title=title)
+    film = make_film(recording, names=names, original=original, title=title, numbers=numbers)
     if path is not None:
         save(film, path)
     return film

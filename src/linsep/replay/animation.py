@@ -111,7 +111,7 @@ def _title(film: Film, k: int) -> str:
     record = film.records[k]
     words = f"{film.title}: step {record.step:,}"
     if record.example is not None:
-        words += f", moved by row {record.example + 1}"  # as a person counts
+        words += f", moved by row {film.numbers[record.example] + 1}"  # as a person counts
     thin = [note for note in film.notes if note.startswith("Thinned")]
     return "\n".join([words, *thin])
 

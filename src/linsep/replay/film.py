@@ -111,6 +111,7 @@ class Film:
     advice: str  # what the fit says of its step size, where that was wrong
     notes: list[str]  # what was left out, and what else went wrong
     total: int  # how many examples there are
+    numbers: IntArray  # the row that each is of, from 0: several trials may stand in one
     counts_mistakes: bool  # whether an update is a mistake
 
     def best_plane(self, k: int) -> FloatArray | None:
@@ -210,6 +211,7 @@ def make_film(
     title: str | None = None,
     window: Window | None = None,
     points: int = POINTS,
+    numbers: IntArray | None = None,
 ) -> Film:
     """Return the film of a recorded fit.
 
@@ -225,8 +227,11 @@ def make_film(
         What a picture of two coordinates shows, where it shall not follow the examples.
     points : int
         How many examples are drawn at the most.
+    numbers : array of int, optional
+        The row that each example is of, from 0.
     """
     problem, model = recording.problem, recording.model
+    numbers = np.arange(problem.rows.n) if numbers is None else numbers
     names = [f"x{j}" for j in range(problem.rows.d)] if names is None else list(names)
     scene = make_scene(recording, names, original, window)
     everything = recording.history.records
@@ -263,8 +268,9 @@ def make_film(
         bound=_bound(recording),
         facts=_facts(recording),
         advice=" ".join(recording.warnings) if recording.result.advice else "",
-        notes=_notes(recording, len(records), len(shown)),
+        notes=_notes(recording, len(records), len(shown), numbers),
         total=problem.rows.n,
+        numbers=numbers,
         counts_mistakes=problem.loss.name == "perceptron",
     )
 
@@ -463,10 +469,10 @@ def _where_cut(recording: Recording) -> str:
     return f"after {limit:,} steps" if step <= limit else f"at step {step:,}, when {limit:,} steps were recorded"
 
 
-def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
+def _notes(recording: Recording, frames: int, shown: int, numbers: IntArray) -> list[str]:
     """Say what is not there."""
     history, n = recording.history, recording.problem.rows.n
-    notes = [] if recording.result.advice else [_rows_from_one(recording, words) for words in recording.warnings]
+    notes = [] if recording.result.advice else [_rows_from_one(recording, words, numbers) for words in recording.warnings]
     if recording.cut_short:
         notes.append(f"The fit was stopped {_where_cut(recording)}; by itself it would go on.")
     if getattr(recording.model, "keep", "") in ("average", "vote"):
@@ -483,10 +489,10 @@ def _notes(recording: Recording, frames: int, shown: int) -> list[str]:
     return notes
 
 
-def _rows_from_one(recording: Recording, words: str) -> str:
+def _rows_from_one(recording: Recording, words: str, numbers: IntArray) -> str:
     """Return a warning with the rows of its proof counted as the page counts them."""
     proof = getattr(recording.model, "separability_", None)
     if proof is None or proof.points is None:
         return words
-    counted = proof.in_rows(range(1, recording.problem.rows.n + 1))
+    counted = proof.in_rows((numbers + 1).tolist())
     return words.replace(proof.common_point_in_words(), counted.common_point_in_words())

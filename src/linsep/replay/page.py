@@ -68,7 +68,7 @@ def payload(film: Film) -> dict[str, Any]:
             "u": rounded(scene.points[places, 0]),
             "v": rounded(scene.points[places, 1]),
             "positive": film.positive[places].astype(int).tolist(),
-            "row": places.tolist(),
+            "row": film.numbers[places].tolist(),
             "drawn": len(film.shown),
         },
         "bound": bound

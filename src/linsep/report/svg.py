@@ -141,7 +141,7 @@ def lines(
     if mark is not None:
         parts.append(_mark(x, *mark))
     parts += [_circle(x, y, a, b, k) for k, (a, b) in enumerate(dots) if np.isfinite(b)]
-    return _chart(parts, title) + _legend(series, "line")
+    return _chart(parts, title, axes=(x, y)) + _legend(series, "line")
 
 
 def stepped(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -171,7 +171,7 @@ def histogram(x: Axis, edges: FloatArray, counts: Mapping[str, ArrayLike], *, ti
         below = above
     if x.low <= 0 <= x.high:
         parts.append(_mark(x, 0.0, mark))
-    return _chart(parts, title) + _legend(counts, "bar")
+    return _chart(parts, title, axes=(x, y)) + _legend(counts, "bar")
 
 
 def bars(names: Sequence[str], values: Sequence[float], *, title: str, signed: bool = True, row: float = 18.0) -> str:
@@ -224,11 +224,15 @@ def _down(y: Axis, values: ArrayLike) -> FloatArray:
     return np.asarray(HIGH * (1 - y.place(values)))
 
 
-def _chart(parts: Sequence[str], title: str, height: float = HIGH, kind: str = "chart") -> str:
+def _chart(
+    parts: Sequence[str], title: str, height: float = HIGH, kind: str = "chart", axes: Sequence[Axis] = ()
+) -> str:
+    """Return a chart; the names of its axes are paragraphs, which a narrow screen breaks into lines."""
     shown = text(title)
     size = f'width="100%" height="{height:.0f}"'
     drawn = f'<svg role="img" aria-label="{shown}" {size}><title>{shown}</title>{"".join(parts)}</svg>'
-    return f'<div class="{kind}">{drawn}</div>'
+    below, above = [f'<p class="label {axis}">{text(one.label)}</p>' for axis, one in zip("xy", axes)] or ("", "")
+    return f'<div class="{kind}">{above}{drawn}{below}</div>'
 
 
 def _frame(x: Axis, y: Axis) -> str:
@@ -242,10 +246,6 @@ def _frame(x: Axis, y: Axis) -> str:
         f'<line class="grid" x1="0" x2="100%" y1="{place:.1f}" y2="{place:.1f}"/>'
         f'<text class="tick" x="-6" y="{place + 4:.1f}" text-anchor="end">{_written(value)}</text>'
         for value, place in zip(y.ticks(), _down(y, y.ticks()), strict=True)
-    ]
-    places = f'x="50%" y="{HIGH + 35}" text-anchor="middle"', 'x="-44" y="-25"'
-    parts += [
-        f'<text class="label" {where}>{text(axis.label)}</text>' for axis, where in zip((x, y), places, strict=True)
     ]
     return "".join(parts)
 

@@ -43,7 +43,7 @@ class Need:
 
 
 def _of_loss(words: str, met: Callable[[Loss], bool], advice: str = Need.advice) -> Need:
-    return Need(words, lambda objective: met(objective.loss), lambda objective: str(objective.loss), advice)
+    return Need(words, lambda objective: met(objective.loss), lambda objective: repr(objective.loss.name), advice)
 
 
 def _of_penalty(words: str, met: Callable[[Any], bool]) -> Need:

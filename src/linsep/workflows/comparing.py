@@ -11,7 +11,7 @@ from .preparation import Examples
 SECONDS = 10.0
 SAID = {
     "separable": "a plane separates the classes",
-    "quasi": "a plane separates the classes but for rows that lie on it, and none separates them all",
+    "quasi": "a plane has no row on its wrong side, but {on:,} of {n:,} rows on itself, and none separates them all",
     "overlap": "no plane separates the classes",
 }
 
@@ -26,6 +26,9 @@ def verdict_on(examples: Examples) -> Separability | None:
         return None
 
 
-def verdict_text(verdict: Separability | None) -> str:
-    """Return what is proven, below the table."""
-    return "" if verdict is None else f"\n\nproven: {SAID.get(verdict.verdict, verdict.verdict)} (linsep separable)"
+def verdict_text(verdict: Separability | None, n: int) -> str:
+    """Return what is proven of n rows, below the table."""
+    if verdict is None:
+        return ""
+    said = SAID.get(verdict.verdict, verdict.verdict).format(on=verdict.on_plane, n=n)
+    return f"\n\nproven: {said} (linsep separable)"

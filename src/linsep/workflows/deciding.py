@@ -283,7 +283,7 @@ def calibration_in_words(model: Any) -> str | None:
     found = getattr(model, "calibration_", None)
     if found is None:
         return None
-    kept = " (--calibrate none keeps them)" if found.method == "prior" else ""
+    kept = " (--calibrate none keeps them)" if found.method == "prior" and not found.base_rates else ""
     return f"{found.in_words}{kept}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -11,18 +11,19 @@ from ..analysis.diagnosis import Diagnosis, diagnose
 from ..analysis.suspects import NAMED, Suspect
 from ..data.encoding import MatrixEncoding
 from ..data.encoding.column_types import ONE_VALUE
+from ..data.sources import DataError
 from .preparation import Encoding, Examples
 
 
-def diagnosis(examples: Examples, time_limit: float) -> Diagnosis:
-    """Return the diagnosis of examples in the file's own numbers; one of `prepare(…, keep_frame=True)`."""
+def diagnosis(examples: Examples, time_limit: float, odd: Iterable[DataError] = ()) -> Diagnosis:
+    """Return the diagnosis of examples in the file's own numbers; one of `prepare(…, keep_frame=True, odd=odd)`."""
     encoding = examples.encoding
     known = None if examples.frame is None or isinstance(encoding, MatrixEncoding) else examples.file_rows
     told: dict[str, Any] = dict(feature_names=encoding.names, sources=encoding.origins, file_rows=known)
     found = diagnose(examples.own_numbers(), examples.y, **told, numbers=examples.numbers, time_limit=time_limit)
-    return replace(
-        found, findings=[*_constant(encoding), *(one for one in found if not _is_a_dates_own(one, encoding))]
-    )
+    unread = [Suspect("not understood", f"{one}; set aside here", (str(one.column),)) for one in odd]
+    of_rows = (one for one in found if not _is_a_dates_own(one, encoding))
+    return replace(found, findings=[*unread, *_constant(encoding), *of_rows])
 
 
 def _is_a_dates_own(found: Suspect, encoding: Encoding) -> bool:

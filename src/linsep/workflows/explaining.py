@@ -21,6 +21,8 @@ from .training import is_proven
 
 #: The length of the longest bar.
 BAR = 24
+#: Where all columns together move a score by no more than this, a plane tells nothing.
+NOTHING = 1e-3
 #: What is said where a file keeps nothing of its rows.
 BY_WEIGHT = "importance: the size of the weight that was trained; this file does not say how much the features vary"
 #: What is said where nobody knows which coefficients are infinite.
@@ -134,7 +136,8 @@ def explanation_text(found: Any, top: int | None = 20) -> str:
         explained.meaning,
     ]
     for k, label in enumerate(_positives(model)):
-        lines += ["", *_column_lines(explained, k, top), *_plane_lines(explained, model, k, label, top)]
+        which = [f"class {label}{_of_nothing(explained.features[k])}"] if len(model.coef_) > 1 else []
+        lines += ["", *which, *_column_lines(explained, k, top), *_plane_lines(explained, model, k, label, top)]
     return "\n".join(lines)
 
 
@@ -184,6 +187,11 @@ def _plane_lines(explained: Explained, model: Any, k: int, label: Any, top: int 
         shown = f"{names[j]:{width}} {_signed(scaled.coef[k, j])}{ratio} {_size(value)} {_bar(value, longest)}"
         lines.append(shown.rstrip())
     return [*lines, *_more(scaled.coef.shape[1] - len(order)), f"{'intercept':{width}} {_signed(scaled.intercept[k])}"]
+
+
+def _of_nothing(importance: FloatArray) -> str:
+    """Say where a class has a plane that tells nothing: of rare ones the best answer may be that no row is of them."""
+    return ": hardly depends on any column, nearly all of its score is the intercept" * bool(max(importance) < NOTHING)
 
 
 def _longest(sizes: Any) -> float:

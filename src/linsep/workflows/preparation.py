@@ -42,6 +42,8 @@ Encoding: TypeAlias = TableEncoding | MatrixEncoding
 #: Bytes that a feature takes at the least: its name, its weight and some numbers that a method keeps of it.
 FEATURE = 150
 NO_WEIGHTS = Weighing()
+#: Rows that counts may stand for where each is looked at by itself.
+WRITTEN_OUT = 50_000_000
 #: What a fit takes beside the estimators.
 TO_LEARN = ("linsep.solvers", "linsep.certificates.data_hash", "linsep.workflows.summaries")
 
@@ -87,6 +89,9 @@ class Examples:
         """Return the same with every row as often as it was counted, and without weights."""
         if self.weight is None or self.weighing.sample_weight is not None:
             return self
+        if (total := self.weight.sum()) > WRITTEN_OUT:
+            few = f"its rows stand for {total:,.0f}, and {WRITTEN_OUT:,} are the most that are counted one by one"
+            raise DataError(f"{self.name}: {few}; divide the counts, or thin them out")
         rows = np.repeat(np.arange(len(self.y)), self.weight.astype(np.int64))
         numbers = self.file_numbers()
         counted = f"the {many(self.rows_of_file, 'row')} of the file that count stand for {len(rows):,}"
@@ -193,6 +198,7 @@ def prepare(
     scaled: bool = True,
     weighing: Weighing = NO_WEIGHTS,
     learned: Callable[[NDArray[Any]], BoolArray] | None = None,
+    odd: list[DataError] | None = None,
 ) -> Examples:
     """Read training examples, and decide how their columns are encoded.
 
@@ -216,11 +222,23 @@ def prepare(
         Which columns say how much rows count.
     learned : callable, optional
         Tells by their labels which rows decide how columns are encoded; without it all do.
+    odd : list, optional
+        Is given what there is to say of columns that cannot be understood, which are set aside then; without it the
+        first of them is an error.
     """
     hints, kinds = hints or Hints(), dict(kinds or {})
 
-    def examples_of(data: Table | Matrix) -> Examples:
-        return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled, weighing, learned)
+    def examples_of(data: Table | Matrix, kinds: Mapping[str, str] = kinds) -> Examples:
+        try:
+            return _training_examples(data, target, hints, kinds, degree, keep_frame, scaled, weighing, learned)
+        except DataError as error:
+            if odd is None or isinstance(data, Matrix):
+                raise
+            odd.append(error)
+            if error.column is None:
+                raise DataError("; ".join(map(str, odd))) from error
+            names = data.frame.column_names
+            return examples_of(data, roles(kinds, names, data.name) | {error.column: "ignored"})
 
     def read_and_encode() -> Table | Examples:
         data = read(path, hints, target=target, types=partial(types_said, kinds=kinds, target=target))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from .._common.types import FloatArray, IntArray
 from .._common.words import listed, told_apart
-from ..data.encoding import MISSING, OTHER, MatrixEncoding, Scaled
+from ..data.encoding import MISSING, OTHER, MatrixEncoding, Scaled, level_called
 from ..data.sources import DataError
 from ..losses import scores_are_log_odds
 from .preparation import Encoding, Examples
@@ -76,7 +76,7 @@ class Reference:
 
     def in_words(self) -> str:
         """Return the levels, in a list."""
-        return ", ".join(told_apart([f"{name} = {level}" for name, level in self.levels.items()]))
+        return ", ".join(told_apart([f"{name} = {level_called(name, level)}" for name, level in self.levels.items()]))
 
     def remark(self) -> str:
         """Return the line that says what coefficients are relative to."""

@@ -94,6 +94,7 @@ def replay_examples(
             positive=positive,
             feature_names=examples.encoding.names,
             original=_original(examples),
+            numbers=examples.file_numbers(),
         )
     units = _units(examples)
     facts = [*film.facts, *([("columns", units)] if units else [])]

@@ -58,6 +58,8 @@ class Facts:
         The levels that coefficients are told relative to.
     rows_of_file : int or None
         How many rows of the file are used, where these may count several times.
+    said : list
+        What is predicted of all rows, where that is always the same; of rows that are not in memory it is not known.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Facts:
     weighing: Weighing = NO_WEIGHTS
     reference: Reference = NO_REFERENCE
     rows_of_file: int | None = None
+    said: Sequence[Any] = ()
 
     @property
     def size(self) -> str:
@@ -91,7 +94,10 @@ class Facts:
         """Say that the same answer for every row is right as often, where it is and rows count alike."""
         label, most = max(self.counts.items(), key=lambda pair: pair[1])
         is_better = self.accuracy * self.rows > most + 0.5  # both are whole numbers, but for rounding
-        return "" if is_better or self.weighed else f", no more than by always saying {label}{other_aim(model)}"
+        if is_better or self.weighed:
+            return ""
+        same = f", of all of which {self.said[0]} is predicted" if self.said and self.said[0] != label else ""
+        return f"{same}, no more than by always saying {label}{other_aim(model)}"
 
     @property
     def rows(self) -> int:
@@ -109,10 +115,12 @@ class Facts:
         labels, codes = examples.coded
         counted = None if examples.weighing.sample_weight else examples.weight
         counts = np.bincount(codes, weights=counted).astype(np.int64)
-        accuracy = float(np.average(model.predict(examples.X) == examples.y, weights=examples.weight))
+        predicted = model.predict(examples.X)
+        accuracy = float(np.average(predicted == examples.y, weights=examples.weight))
+        said = predicted[:1].tolist() if (predicted == predicted[0]).all() else []
         shares = dict(zip(labels.tolist(), counts.tolist(), strict=True))
         known = examples.encoding, examples.notes, accuracy, doubts, examples.weighing, reference, examples.rows_of_file
-        return cls(examples.name, examples.X.shape[1], shares, *known)
+        return cls(examples.name, examples.X.shape[1], shares, *known, said)
 
 
 def other_aim(model: Any) -> str:
@@ -168,7 +176,7 @@ def certificate_record(certificate: Any) -> dict[str, Any] | None:
 
 def fit_text(facts: Facts, model: Any, choice: Choice | None, output: Path | None) -> str:
     """Return the same for people."""
-    shares = ", ".join(f"{label} {count:,}" for label, count in list(facts.counts.items())[:8])
+    shares = ", ".join(f"{label}: {count:,}" for label, count in list(facts.counts.items())[:8])
     lines = [
         f"data        {facts.name}: {facts.size}, {many(facts.features, 'feature')}",
         f"classes     {shares}{', …' if len(facts.counts) > 8 else ''}",

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..sources import DataError
 from .column_types import Column
-from .fitting import MISSING, OTHER, spellings
+from .fitting import MISSING, OTHER, level_called, spellings
 from .matrix import MatrixEncoding, Scaled
 from .notation import MONTHS, WORD, group_marks, moment_pattern, number_pattern
 from .statistics import TableStatistics
@@ -29,6 +29,7 @@ __all__ = [
     "group_marks",
     "infer",
     "is_number",
+    "level_called",
     "moment_pattern",
     "number_pattern",
     "spellings",

@@ -44,6 +44,8 @@ NUMBERS_ROWS, IDENTIFIES = "it numbers the rows", "it identifies the rows"
 DIFFERS = "text that differs in nearly every row; if it is a number or a date, say --numeric or --date"
 AMOUNTS = "is taken for a category; where these are amounts, write them as numbers and say --numeric, else --category"
 SELDOM = "is taken for a category, of which a level says little that few rows have; for its words say --text"
+BY_WORDS = "is taken for its words; where a text as a whole is one of few, say --category"
+RARE = "rows have values that too few others have: these share one weight, (other)"
 ASKED_FOR = "asked for"
 
 
@@ -115,14 +117,14 @@ def text_type(name: str, words: float, different: float, given: int, digits: flo
     >>> text_type("pressure", 1.0, 700.0, 3_000, 1.0).note[:63]
     'text of 700 different values, most of which begin with a digit,'
     """
+    text = f"text of {different:,.0f} different values"
     if words >= WORDS and different > 0.3 * given:
-        return Column(name, "text")
+        return Column(name, "text", f"{text} in {given:,} rows {BY_WORDS}" if MANY < different <= 0.5 * given else "")
     if given >= FEW and different >= NEARLY_ALL * given:
         return Column(name, "ignored", IDENTIFIES if names_rows(name) else DIFFERS)
-    text = f"text of {different:,.0f} different values"
     if different > MANY and 2 * digits >= 1:
         return Column(name, "category", f"{text}, most of which begin with a digit, {AMOUNTS}")
-    seldom = words >= PHRASE and different > max(MANY, given / 2)
+    seldom = different > MANY and (words >= WORDS or (words >= PHRASE and different > given / 2))
     return Column(name, "category", f"{text} in {given:,} rows {SELDOM}" if seldom else "")
 
 

@@ -122,11 +122,12 @@ class Moments:
     def state(self, name: str) -> Standard:
         """Return the mean, the deviation (1 where it is no more than rounding), and whether some are missing."""
         if not self.n:
-            raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}")
+            raise DataError(f"column {name!r} has no numbers; leave it out with --ignore {name!r}", name)
         if not np.isfinite(self._squares):
             raise DataError(
                 f"column {name!r} has numbers that are too large to be squared; divide them, or say --missing with the "
-                "number if it stands for a missing value"
+                "number if it stands for a missing value",
+                name,
             )
         return Standard(self.mean, scale_of(self.n, self.mean, self._squares), self.n < self.rows, self.mean)
 

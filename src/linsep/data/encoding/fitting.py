@@ -12,6 +12,11 @@ from ..._common.types import FloatArray
 
 #: Levels that stand for a missing value, and for those too rare to have a weight of their own.
 MISSING, OTHER = "(missing)", "(other)"
+#: What the levels of weekdays are called.
+WEEKDAYS = {
+    str(k): f"{k} ({day})"
+    for k, day in enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
+}
 
 
 class Standard(NamedTuple):
@@ -53,14 +58,34 @@ def scale_of(n: int, mean: float, squares: float) -> float:
     return 1.0 if variance <= rounding else float(np.sqrt(variance))
 
 
+def _least(n: int) -> int:
+    """Return how often a value has to occur among n rows for a weight of its own."""
+    return 1 if n < 100 else max(2, n // 10_000)
+
+
+def rows_of_rare(counts: Mapping[str, int], n: int) -> int:
+    """Return how many of n rows have a value that is too rare for a weight of its own."""
+    return sum(count for count in counts.values() if count < _least(n))
+
+
 def levels_of(counts: Mapping[str, int], n: int, *, lacking: bool) -> list[str]:
     """Return the values that are frequent among n rows, in order, and what stands for rare and missing ones."""
-    least = 1 if n < 100 else max(2, n // 10_000)
-    kept = sorted(value for value, count in counts.items() if count >= least)
+    kept = sorted(value for value, count in counts.items() if count >= _least(n))
     if not kept:
         return []
     rare = len(kept) < len(counts)
     return list(dict.fromkeys([*kept, *([OTHER] if rare else []), *([MISSING] if lacking else [])]))
+
+
+def level_called(feature: str, level: str) -> str:
+    """Return what a level is called: those of weekdays are numbers with their names.
+
+    Examples
+    --------
+    >>> level_called("weekday of born", "0")
+    '0 (Monday)'
+    """
+    return WEEKDAYS.get(level, level) if feature.startswith("weekday of ") else level
 
 
 def spellings(levels: Sequence[str]) -> dict[str, int]:

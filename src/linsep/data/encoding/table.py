@@ -19,7 +19,7 @@ from ..._core import in_threads, is_sparse
 from ..naming import roles
 from ..sources import DataError
 from .column_types import KINDS, Column
-from .fitting import MISSING, OTHER, Standard, spellings
+from .fitting import MISSING, OTHER, Standard, level_called, spellings
 from .matrix import Scaled
 from .notation import DECIMALS, ORDERS
 from .statistics import TableStatistics
@@ -35,12 +35,6 @@ if TYPE_CHECKING:
 Numbers: TypeAlias = "NDArray[Any] | pa.ChunkedArray"
 #: The values of numbers, categories and texts, by name.
 Parts = tuple[dict[str, Numbers], dict[str, pa.ChunkedArray], dict[str, list[str]]]
-
-#: What the levels of weekdays are called.
-WEEKDAYS = {
-    str(k): f"{k} ({day})"
-    for k, day in enumerate(("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"))
-}
 
 #: What a unit is of features that are no column of the file.
 WORDS = "a word's unit is its TF-IDF in a text: from 0, not in it, to 1, the only word in it that the model knows"
@@ -362,9 +356,7 @@ class TableEncoding:
     def names(self) -> list[str]:
         """One a feature."""
         lacking = [f"{name} is missing" for name, one in self.numbers.items() if one.lacking]
-        days = {f"weekday of {column.name}" for column in self.columns if column.kind == "date"}
-        called = {name: WEEKDAYS if name in days else {} for name in self.levels}
-        levels = [f"{name} = {called[name].get(level, level)}" for name, kept in self.levels.items() for level in kept]
+        levels = [f"{name} = {level_called(name, level)}" for name, kept in self.levels.items() for level in kept]
         words = [f"{name}: {word}" for name, (kept, _) in self.words.items() for word in kept]
         return [*self._number_names(), *lacking, *levels, *words]
 

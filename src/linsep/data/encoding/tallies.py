@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import Any, Protocol
 from zlib import crc32
@@ -31,6 +31,7 @@ from .column_types import (
     NUMBERS_ROWS,
     ONE_VALUE,
     PAIRS,
+    RARE,
     ROUNDED,
     WORDS,
     Column,
@@ -41,7 +42,7 @@ from .column_types import (
     text_type,
 )
 from .counting import ENTRY, Different, Moments, Words, mixed
-from .fitting import Standard, levels_of
+from .fitting import Standard, levels_of, rows_of_rare
 from .notation import DECIMALS, ORDERS
 from .values import EXAMPLES, floats, is_number, moments_in_time, strings
 from .written import Written
@@ -361,7 +362,7 @@ class TextTally:
     def column(self) -> Column:
         """Return what it is."""
         if self.said is not None and not self.written:
-            return self.said
+            return self._noted(self.said)
         if self.said is None and self.different <= 1:
             if self.given and self.nulls and not self.written:  # rows with a mark and rows without
                 return Column(self.name, "category")
@@ -372,9 +373,13 @@ class TextTally:
         if written is not None:
             return written.column()
         digits = sum(text.lstrip()[:1].isdigit() for text in self.sample) / max(1, len(self.sample))
-        return text_type(
-            self.name, _words_a_row(self.sample), self.different, self.given, 0.0 if self.zeros else digits
-        )
+        words, digits = _words_a_row(self.sample), 0.0 if self.zeros else digits
+        return self._noted(text_type(self.name, words, self.different, self.given, digits))
+
+    def _noted(self, column: Column) -> Column:
+        """Return the same with a word on its levels, if there is none, where hardly a row has one of its own."""
+        rare = 0 if column.kind != "category" or column.note else rows_of_rare(self.counts, self.rows)
+        return replace(column, note=f"{rare:,} of {self.given:,} {RARE}") if 10 * rare > 9 * self.given else column
 
     @property
     def different(self) -> float:
@@ -425,7 +430,8 @@ class TextTally:
         example = next(iter(self.counts), "") or (self.sample[0] if self.sample else "its dates")
         return DataError(
             f"column {self.name!r}: {example!r} and all its other dates may begin with the day or with the month; say "
-            f"--day-first {self.name!r} or --month-first {self.name!r}"
+            f"--day-first {self.name!r} or --month-first {self.name!r}",
+            self.name,
         )
 
     def _check_odd(self) -> None:
@@ -447,7 +453,8 @@ class TextTally:
         if not one.odd:
             units = phrase(sorted(one.units - {""}))
             return DataError(
-                f"column {self.name!r} has numbers in {units}; write all in one unit, or say --category {self.name!r}"
+                f"column {self.name!r} has numbers in {units}; write all in one unit, or say --category {self.name!r}",
+                self.name,
             )
         advice = one.strange(None if self.said else self.given)
         odd = pa.array(list(one.odd), type=pa.string())

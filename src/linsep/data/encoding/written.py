@@ -81,7 +81,8 @@ class Written:
         unit, lack = "".join(self.units - {""}), "lacks" if self.bare == 1 else "lack"
         return DataError(
             f"column {self.name!r}: {self.bare:,} of {self.count:,} numbers {lack} the others' unit, {unit}; say "
-            f"--numeric {self.name!r} if it is meant all the same, or --category {self.name!r}"
+            f"--numeric {self.name!r} if it is meant all the same, or --category {self.name!r}",
+            self.name,
         )
 
     def strange(self, given: int | None) -> str:
@@ -102,6 +103,8 @@ class Written:
             if self.kind == "date"
             else ""
         )
+        in_brackets = [word.strip("()") for word in odd if word.startswith("(") and word.endswith(")")]
+        forms += f"; an amount below zero is -{in_brackets[0][:40]}" if in_brackets and self.kind == "number" else ""
         # What is cut short or has line breaks cannot be typed as it stands here.
         typed = [word for word in odd if word.isprintable() and len(word) <= 40]
         missing = f"say {as_typed('--missing', typed)} for what means a missing value, or" if typed else "or say"
