@@ -1,6 +1,9 @@
 // The points of the picture, with undo: every change makes a new list.
 
 const MOST_UNDO = 200;
+export const AXES = ["x₁", "x₂"]; // what coordinates are called that have no names
+export const SIDES = ["■", "●"]; // what classes are called that have no names
+export const LONGEST = 80; // letters of a name
 const DRAWN = [[-4, 4], [-3, 3]]; // what an empty picture shows
 
 export class Points {
@@ -42,6 +45,12 @@ export class Points {
 
 export function fromColumns({ x, y, positive }) {
   return x.map((value, k) => ({ x: value, y: y[k], positive: positive[k] }));
+}
+
+// What two columns are called, on axes and in an address.
+export function axesOf(names) {
+  const short = names.map(name => name.slice(0, LONGEST));
+  return short.length === 2 && short[0] !== short[1] && short.every(name => name.trim()) ? short : AXES;
 }
 
 // The same as a film has them.
