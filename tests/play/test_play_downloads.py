@@ -1,4 +1,4 @@
-"""What the page gives away: the program, the model with its proof, the replay, the points; of drawn points and of files."""
+"""What the page gives away, of drawn points and of files: program, model with its proof, replay, points."""
 
 import contextlib
 import csv
@@ -69,7 +69,7 @@ def test_the_model_file_and_the_points_are_what_linsep_verify_takes(name, featur
 
 
 def test_names_go_with_the_points_wherever_these_are_told():
-    points, X, y = preset("separable")
+    points = preset("separable")[0]
     named = dict(points=points, method={"name": "perceptron"}, names=["age", "income, £"])
     answer = asked("fit", **named, surface={})
     assert answer["film"]["picture"]["names"] == ["age", "income, £"]
@@ -88,8 +88,7 @@ def answers():
 
 
 MANY = b"age,income,town,kind\n" + b"".join(
-    b"%d,%s,%s,%s\n"
-    % (k * 7 % 50, b"" if k % 9 == 0 else b"%d.5" % (k * 13 % 31), b"PQR"[k % 3 :][:1], b"ab"[k % 50 > 20 :][:1])
+    b"%d,%s,%c,%c\n" % (k * 7 % 50, b"%d.5" % (k * 13 % 31) if k % 9 else b"", b"PQR"[k % 3], b"ab"[k % 50 > 20])
     for k in range(120)
 )
 

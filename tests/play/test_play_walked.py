@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from browser import SHIFT
+from linsep.play.files import MOST_BYTES
 from playing import ANSWERED, READY, SETTLED, choose, colour_of, drawn, drop_text, place, ready
 
 pytestmark = pytest.mark.slow
@@ -165,3 +166,30 @@ def test_a_stop_that_speaks_of_settings_shows_them(browser, address):
     with browser.open(f"{address}#stop=soft", width=1000, height=900) as page:
         page.wait_for(ANSWERED)
         assert page.evaluate("document.getElementById('settings-box').open")
+
+
+def test_whole_numbers_of_a_file_fill_the_picture(browser, address):
+    rows = "".join(f"{k % 2},{k % 3 + 1},{'ab'[k % 5 > 2]}\n" for k in range(30))
+    with browser.open(address, width=360, height=740) as page:
+        ready(page)
+        drop_text(page, f"survived,deck,fare\n{rows}", "ship.csv")
+        page.wait_for(f"play.points.list.length === 30 && {ANSWERED}")
+        (left, right), (low, high) = page.evaluate("play.view().window")
+        assert -0.5 < left < 0 < 1 < right < 1.5
+        assert 0.5 < low < 1 < 3 < high < 3.5, "none is cut at an edge"
+
+
+FALL = """(() => { const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(%d)], "large.csv"));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })); })()"""
+
+
+def test_a_file_that_is_not_taken_is_said(browser, address):
+    with browser.open(address, width=1000, height=900) as page:
+        ready(page)
+        page.evaluate(FALL % (MOST_BYTES + 1))
+        page.wait_for("document.getElementById('file-notes').innerText.includes('has 20,000,001 bytes')")
+        page.evaluate("globalThis.fetch = async () => { throw new TypeError('Failed to fetch'); }; 0")
+        page.evaluate(FALL % 10)
+        page.wait_for("document.getElementById('file-notes').innerText.includes('did not take the file')")
+        assert page.problems == []

@@ -34,7 +34,7 @@ from .digits import READERS, read_digit
 from .errors import RefusedError
 from .features import FEATURES
 from .figures import DOCUMENTS, FIGURES
-from .files import MOST_DRAWN, Files
+from .files import MOST_BYTES, MOST_DRAWN, Files
 from .methods import ALGORITHMS, described, estimator_of
 from .presets import PRESETS
 from .protocol import MalformedError, Question
@@ -149,6 +149,7 @@ class Answers:
             "schedules": SCHEDULES,
             "heights": HEIGHTS,
             "readers": READERS,
+            "most_bytes": MOST_BYTES,
             "file": self.files.first,
         }
 
@@ -360,10 +361,8 @@ def _risks(z: FloatArray) -> dict[str, Any]:
 
 
 def _table(examples: Examples) -> str:
-    if examples.points.size > MOST_WRITTEN:
-        raise RefusedError(
-            f"The table would have {examples.points.size:,} numbers; the page writes at most {MOST_WRITTEN:,}. Use linsep fit."
-        )
+    if (size := examples.points.size) > MOST_WRITTEN:
+        raise RefusedError(f"The table would have {size:,} numbers; the page writes at most {MOST_WRITTEN:,}.")
     written = csv.writer(table := io.StringIO(), lineterminator="\n")
     written.writerow([*examples.columns, "class"])
     written.writerows(

@@ -172,7 +172,7 @@ function tellVerdict(answer) {
 
 // Whether a plane of the features is a line of the picture, and their hulls are hulls there.
 const straight = () => state.file === null && ["plain", "standardised"].includes(state.features);
-const hint = () => (state.file ? "The file's own rows stay where they are: two columns of few rows become points to move." : "Click to add a point, drag one to move it.");
+const hint = () => (state.file ? "The file's own rows stay where they are: two columns of few rows, without gaps, become points to move." : "Click to add a point, drag one to move it.");
 
 function hover(k) {
   if (shown.hover === k) return;
@@ -329,7 +329,7 @@ function choosePreset(name) {
 
 // Show a state from its beginning, and let it play.
 async function begin(where, window = null) {
-  shown.window = windowOf(points.list);
+  shown.window = windowOf(points.list, state.classes === SIDES);
   shown.home = null;
   zoom.forget(window);
   Object.assign(shown, { stale: true, proof: null, hover: null });
@@ -391,7 +391,7 @@ function saved() {
 
 function back(change) {
   if (!change()) return;
-  shown.window = windowOf(points.list);
+  shown.window = windowOf(points.list, state.classes === SIDES);
   zoom.forget();
   edited(true);
 }
@@ -478,7 +478,7 @@ async function start() {
   digits.offer(server);
   pictures = { ...server.presets, ...server.figures };
   offerPictures(server, { choosePreset, steps });
-  const files = new FilePanel(link, showFile);
+  const files = new FilePanel(link, server.most_bytes, showFile);
   listen();
   await open(location.hash);
   globalThis.play.ready = performance.now();

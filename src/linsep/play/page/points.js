@@ -58,11 +58,12 @@ export function asFilmed(list) {
   return { u: list.map(p => p.x), v: list.map(p => p.y), positive: list.map(p => p.positive), row: list.map((_, k) => k), drawn: list.length };
 }
 
-// What the picture shows: the usual window where all points are in it, else one around them.
-export function windowOf(list) {
+// What the picture shows: the usual window where all points are in it, else one around them. Those that have been drawn
+// keep it however near they are to each other; whole numbers of a file are no drawing.
+export function windowOf(list, drawn = true) {
   const inside = list.every(({ x, y }) => x >= DRAWN[0][0] && x <= DRAWN[0][1] && y >= DRAWN[1][0] && y <= DRAWN[1][1]);
   const wide = list.length > 1 && ["x", "y"].every((name, k) => span(list, name)[2] > 0.2 * (DRAWN[k][1] - DRAWN[k][0]));
-  if (inside && (wide || list.length < 3 || list.every(onGrid))) return DRAWN;
+  if (inside && (wide || list.length < 3 || (drawn && list.every(onGrid)))) return DRAWN;
   return ["x", "y"].map(name => {
     const [low, high, size] = span(list, name), room = 0.08 * size || Math.max(1, Math.abs(low)) / 2;
     return [low - room, high + room];
