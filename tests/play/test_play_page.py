@@ -440,7 +440,7 @@ def test_m5_every_point_is_on_the_curve_of_its_loss(browser, address):
         np.testing.assert_allclose([one["z"] for one in found], each, rtol=1e-3, atol=1e-4)
         said = page.evaluate("document.querySelector('#loss-plot canvas').getAttribute('aria-label')")
         wrong = sum(z <= 0 for z in each)
-        assert f"Loss max(0, 1 − z) at every point's z = y·g(x): {wrong} at z ≤ 0" in said
+        assert f"Loss max(0, 1 − z) at every point's z = y·g(x), g(x) = w·x + b: {wrong} at z ≤ 0" in said
         assert "gap of the best so far" in page.text("#gap-chart")
         assert page.evaluate("document.getElementById('bounds-chart').hidden")
         page.click("#first")

@@ -36,7 +36,7 @@ def test_the_path_is_that_of_the_film_and_ends_near_the_bottom():
     assert surface["path"] == [plane[:2] for plane in frames["plane"]]
     assert min(surface["values"]) >= frames["objective"][-1] * (1 - 1e-4), "with b as it is, nothing lies lower"
     assert min(surface["values"]) < frames["objective"][0]
-    assert surface["names"] == ["weight of x", "weight of y", "b"]
+    assert surface["names"] == ["weight of x₁", "weight of x₂", "b"]
 
 
 @pytest.mark.slow
@@ -59,4 +59,4 @@ def test_without_an_offset_there_is_none_to_choose():
     points, _, _ = preset("separable")
     method = {"name": "perceptron", "intercept": False}
     surface = asked("fit", points=points, method=method, surface={})["beside"]["surface"]
-    assert surface["names"] == ["weight of x", "weight of y"]
+    assert surface["names"] == ["weight of x₁", "weight of x₂"]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from browser import SHIFT
-from playing import ANSWERED, READY, SETTLED, choose, drawn, place, ready
+from linsep.play.files import MOST_BYTES
+from playing import ANSWERED, READY, SETTLED, choose, colour_of, drawn, drop_text, place, ready
 
 pytestmark = pytest.mark.slow
 pytest.importorskip("uvicorn")
@@ -111,3 +112,84 @@ def test_what_was_out_of_sight_while_it_played_is_drawn_when_it_stops(browser, a
         page.evaluate("play.player.pause()")
         page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
         assert page.evaluate("play.lossPlot.canvas.toDataURL()") != before
+
+
+def test_a_method_that_a_proof_forbids_has_the_proof_drawn(browser, address):
+    with browser.open(f"{address}#preset=xor&method=hard_margin", width=1000, height=900) as page:
+        page.wait_for(f"{ANSWERED} && play.shown.proof")
+        assert "allows no exception" in page.text("#advice")
+        x, y = (round(part) for part in place(page, *page.evaluate("play.shown.proof.common")))
+        near = page.screenshot()[y - 3 : y + 4, x - 3 : x + 4].astype(int)
+        assert (np.abs(near - colour_of(page, "cause")).max(axis=2) < 40).any(), "a star is where the hulls meet"
+        assert page.problems == []
+
+
+def test_columns_and_classes_keep_their_names_in_the_address(browser, address):
+    rows = "".join(f"{k},{k * 7 % 11},{'yes' if k > 9 else 'no'}\n" for k in range(20))
+    with browser.open(address, width=1000, height=900) as page:
+        ready(page)
+        drop_text(page, f"age & so,<b>income,ill\n{rows}", "people.csv")
+        page.wait_for(f"play.points.list.length === 20 && {ANSWERED}")
+        shared = page.evaluate("play.saved()")
+    with browser.open(shared, width=1000, height=900) as page:
+        ready(page)
+        assert (page.text("#across"), page.text("#up")) == ("→ age & so", "↑ <b>income")
+        assert page.text("#intro") == "yes is drawn as ●, no as ■."
+        assert "no, y = −1" in page.evaluate("document.getElementById('legend').textContent")
+        page.click("[data-preset=xor]")
+        page.wait_for(f"{ANSWERED} && play.shown.film")
+        assert page.text("#across") == "→ x₁"
+        page.wait_for("!location.hash.includes('axis=')")
+        assert page.problems == []
+
+
+#: Screens that show a frame every sixtieth of a second, give or take: which frames of the film they show.
+SHOWN = """(() => {
+  const asked = [], shown = [], usual = globalThis.requestAnimationFrame;
+  globalThis.requestAnimationFrame = go => asked.push(go);
+  const film = makePlayer({ count: () => 400, speed: 60, show: frame => shown.push(frame), tell: () => {} });
+  film.play();
+  for (let k = 0; k < 300; k++) asked.shift()(1000 + k * 1000 / 60 + [0, 3, -3, 1][k %% 4] * %s);
+  globalThis.requestAnimationFrame = usual;
+  return shown;
+})()"""
+
+
+@pytest.mark.parametrize("shiver", [0, 0.1, 1])
+def test_sixty_frames_a_second_are_each_shown_once(browser, address, shiver):
+    with browser.open(address) as page:
+        shown = page.evaluate(SHOWN % shiver)
+    assert shown == list(range(1, 300))
+
+
+def test_a_stop_that_speaks_of_settings_shows_them(browser, address):
+    with browser.open(f"{address}#stop=soft", width=1000, height=900) as page:
+        page.wait_for(ANSWERED)
+        assert page.evaluate("document.getElementById('settings-box').open")
+
+
+def test_whole_numbers_of_a_file_fill_the_picture(browser, address):
+    rows = "".join(f"{k % 2},{k % 3 + 1},{'ab'[k % 5 > 2]}\n" for k in range(30))
+    with browser.open(address, width=360, height=740) as page:
+        ready(page)
+        drop_text(page, f"survived,deck,fare\n{rows}", "ship.csv")
+        page.wait_for(f"play.points.list.length === 30 && {ANSWERED}")
+        (left, right), (low, high) = page.evaluate("play.view().window")
+        assert -0.5 < left < 0 < 1 < right < 1.5
+        assert 0.5 < low < 1 < 3 < high < 3.5, "none is cut at an edge"
+
+
+FALL = """(() => { const data = new DataTransfer();
+    data.items.add(new File([new Uint8Array(%d)], "large.csv"));
+    document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true })); })()"""
+
+
+def test_a_file_that_is_not_taken_is_said(browser, address):
+    with browser.open(address, width=1000, height=900) as page:
+        ready(page)
+        page.evaluate(FALL % (MOST_BYTES + 1))
+        page.wait_for("document.getElementById('file-notes').innerText.includes('has 20,000,001 bytes')")
+        page.evaluate("globalThis.fetch = async () => { throw new TypeError('Failed to fetch'); }; 0")
+        page.evaluate(FALL % 10)
+        page.wait_for("document.getElementById('file-notes').innerText.includes('did not take the file')")
+        assert page.problems == []

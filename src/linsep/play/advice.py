@@ -27,7 +27,10 @@ PLAIN = {
     r"raise max_iter,( or)? scale the features": r"allow more passes,\1 take standardised features",
     r"raise max_iter": "allow more passes",
     r"(?:;|, or) raise tol\b": "",
+    r"the classes 0 and 1 are\b": "the classes are",
     r", (?:hence )?not tol=[0-9.e-]*[0-9]": "",
+    r" It is proven to be within 1\.0e\+00 of the optimum only\.": "",
+    r"proven to be within 1\.0e\+00 of the optimum only: ": "",
     r"solver '\w+' stopped by its own rule; leave it more iterations, or use solver='auto'": (
         "the rule under “Stop when” ended it; another rule lets it go on"
     ),

@@ -34,7 +34,7 @@ from .digits import READERS, read_digit
 from .errors import RefusedError
 from .features import FEATURES
 from .figures import DOCUMENTS, FIGURES
-from .files import MOST_DRAWN, Files
+from .files import MOST_BYTES, MOST_DRAWN, Files
 from .methods import ALGORITHMS, described, estimator_of
 from .presets import PRESETS
 from .protocol import MalformedError, Question
@@ -46,6 +46,10 @@ STEPS, MOST_STEPS = 1000, 5000
 MOST_PLANES = 8
 #: Weights at the most by which a gradient is written out.
 WRITTEN = 5
+#: Numbers of a table that is downloaded, at the most.
+MOST_WRITTEN = 2_000_000
+#: The digits of x₁ and x₂ as every program reads them.
+PLAIN = str.maketrans("₁₂", "12")
 #: Losses whose mean a hand-drawn plane is judged by.
 JUDGES = ("zero_one", "hinge", "logistic")
 
@@ -78,6 +82,11 @@ class Examples:
         """Return what the features are called."""
         phi = self.mapped()[1] if phi is None else phi
         return self.names if phi is None else [str(name) for name in phi.get_feature_names_out(self.names)]
+
+    @property
+    def columns(self) -> list[str]:
+        """Return what their columns are called in a file."""
+        return [" ".join(name.translate(PLAIN).split()) for name in self.names]
 
     @property
     def labels(self) -> Any:
@@ -140,6 +149,7 @@ class Answers:
             "schedules": SCHEDULES,
             "heights": HEIGHTS,
             "readers": READERS,
+            "most_bytes": MOST_BYTES,
             "file": self.files.first,
         }
 
@@ -151,7 +161,7 @@ class Answers:
                 raise RefusedError("Squares and cubes are made of two columns; choose two of the file.")
             return Examples(held.X, held.positive, held.names, features)
         X, positive = protocol.points(body.get("points"))
-        return Examples(X, positive, ["x", "y"], features)
+        return Examples(X, positive, protocol.names(body.get("names")), features)
 
     def _recorded(self, body: Mapping[str, Any], given_up: GivenUp) -> tuple[Recording, Film, Examples]:
         examples = self._examples(body)
@@ -255,8 +265,6 @@ class Answers:
         if what == "data":
             return "download", {"name": "points.csv", "text": _table(examples)}
         if what == "code":
-            if examples.points.shape[1] != 2:
-                raise RefusedError("The program holds its points: choose two columns of the file, or use linsep fit.")
             estimator = estimator_of(protocol.mapping(body.get("method"), "method"))
             text = program(estimator, examples.points, examples.positive, examples.features)
             return "download", {"name": "fit.py", "text": text}
@@ -353,8 +361,10 @@ def _risks(z: FloatArray) -> dict[str, Any]:
 
 
 def _table(examples: Examples) -> str:
+    if (size := examples.points.size) > MOST_WRITTEN:
+        raise RefusedError(f"The table would have {size:,} numbers; the page writes at most {MOST_WRITTEN:,}.")
     written = csv.writer(table := io.StringIO(), lineterminator="\n")
-    written.writerow([*examples.names, "class"])
+    written.writerow([*examples.columns, "class"])
     written.writerows(
         [*map(repr, row), int(one)] for row, one in zip(examples.points.tolist(), examples.positive, strict=True)
     )
@@ -374,14 +384,15 @@ def _encoding(examples: Examples, X: FloatArray, phi: Any, table: Path) -> dict[
     from ..data.encoding.fitting import Standard
     from ..workflows.preparation import prepare
 
-    if len(examples.names) != 2 or len({*examples.names, "class"}) < 3:
+    names = examples.columns
+    if len({*names, "class"}) <= len(names) or examples.points.size > MOST_WRITTEN:
         return None
 
     table.write_text(_table(examples), "utf-8")
-    kinds, degree = dict.fromkeys(examples.names, "number"), FEATURES[examples.features].degree
+    kinds, degree = dict.fromkeys(names, "number"), FEATURES[examples.features].degree
     read = prepare(table, "class", kinds=kinds, scaled=False, degree=degree, keep_frame=True)
     encoding: Any = read.encoding  # of a table
     if examples.features == "standardised":  # by the page's own means, which sums in another order round otherwise
-        scales = zip(examples.names, phi.mean_.tolist(), phi.scale_.tolist(), strict=True)
+        scales = zip(names, phi.mean_.tolist(), phi.scale_.tolist(), strict=True)
         encoding = replace(encoding, numbers={name: Standard(mean, one, False, mean) for name, mean, one in scales})
     return encoding.to_dict() if np.array_equal(encoding.transform(read.frame), X) else None

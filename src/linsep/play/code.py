@@ -10,6 +10,9 @@ import numpy as np
 
 from .._common.types import BoolArray, FloatArray
 from .features import FEATURES
+from .files import MOST_DRAWN
+
+READ = 'data = np.loadtxt("points.csv", delimiter=",", skiprows=1, encoding="utf-8")'
 
 
 def program(estimator: Any, X: FloatArray, positive: BoolArray, features: str) -> str:
@@ -41,8 +44,11 @@ def program(estimator: Any, X: FloatArray, positive: BoolArray, features: str) -
     lines = ["import numpy as np", *_imports(classes)]
     if step:
         lines.append(f"from sklearn.preprocessing import {step.partition('(')[0]}")
-    rows = [f"    [{u!r}, {v!r}]," for u, v in X.tolist()]
-    lines += ["", "X = np.array([", *rows, "])", f"y = np.array({positive.astype(int).tolist()})", ""]
+    if X.shape[1] == 2 and len(X) <= MOST_DRAWN:
+        rows = [f"    [{u!r}, {v!r}]," for u, v in X.tolist()]
+        lines += ["", "X = np.array([", *rows, "])", f"y = np.array({positive.astype(int).tolist()})", ""]
+    else:  # more than somebody would read
+        lines += ["", "# Points (CSV) of the same page", READ, "X, y = data[:, :-1], data[:, -1].astype(int)", ""]
     if step:
         lines += [f"phi = {step}", "features = phi.fit_transform(X)"]
         mapped = "features"

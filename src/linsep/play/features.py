@@ -23,7 +23,7 @@ FEATURES = {
     "plain": FeatureMap("the coordinates alone"),
     "standardised": FeatureMap("mean 0 and spread 1", StandardScaler, "StandardScaler()"),
     "squares": FeatureMap(
-        "with squares: x, y, x², xy, y²",
+        "with squares: x₁, x₂, x₁², x₁x₂, x₂²",
         lambda: PolynomialFeatures(2, include_bias=False),
         "PolynomialFeatures(2, include_bias=False)",
         degree=2,

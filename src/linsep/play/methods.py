@@ -204,8 +204,8 @@ NOT_RANDOM = dict(OF_EXACT, seed="nothing in it is random")
 ALGORITHMS = {
     "perceptron": Algorithm(
         "Perceptron",
-        "Takes the examples one by one. Where the line is wrong about one, it adds y·x to w; where it is right, it "
-        "does nothing. If some line separates the classes, it finds one.",
+        "Takes the examples one by one. Where the line is wrong about one, it adds y·x to w (y is +1 for ●, −1 for ■); "
+        "where it is right, it does nothing. If some line separates the classes, it finds one.",
         ("order", "keep", "max_iter", "intercept", "seed"),
         dict(
             loss="its loss is max(0, −z)",

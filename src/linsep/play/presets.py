@@ -117,7 +117,11 @@ PRESETS = {
         "least_squares",
     ),
     "xor": Preset(
-        "XOR", "No line can do this, but a line in the features x, y, x², xy, y² can.", _xor, "perceptron", "squares"
+        "XOR",
+        "No line can do this, but a line in the features x₁, x₂, x₁², x₁x₂, x₂² can.",
+        _xor,
+        "perceptron",
+        "squares",
     ),
     "rings": Preset(
         "Rings",

@@ -20,16 +20,16 @@ from .._common.types import BoolArray, FloatArray
 from .errors import RefusedError
 
 VERSION = 1
-#: Bytes of a message, points in it, and the largest number among them.
-MOST_BYTES, MOST_POINTS, LARGEST = 4_000_000, 20_000, 1e9
+#: Bytes of a message, points in it, the largest number among them, and letters of a name.
+MOST_BYTES, MOST_POINTS, LARGEST, LONGEST = 4_000_000, 20_000, 1e9, 80
 #: What can be asked, and which entries each question has beside v, id and do.
 QUESTIONS = {
     "hello": (),
-    "fit": ("points", "file", "method", "features", "window", "steps", "draft", "surface"),
-    "separability": ("points", "file", "features", "intercept"),
-    "planes": ("points", "file", "methods", "features"),
+    "fit": ("points", "names", "file", "method", "features", "window", "steps", "draft", "surface"),
+    "separability": ("points", "names", "file", "features", "intercept"),
+    "planes": ("points", "names", "file", "methods", "features"),
     "judge": ("points", "plane"),
-    "download": ("points", "file", "method", "features", "what", "window"),
+    "download": ("points", "names", "file", "method", "features", "what", "window"),
     "columns": ("file", "target", "columns"),
     "digit": ("pixels", "method"),
     "landscape": ("function",),
@@ -129,6 +129,22 @@ def points(value: Any) -> tuple[FloatArray, BoolArray]:
     if not positive:
         raise RefusedError("There are no points yet. Click into the picture to draw some, or choose a preset.")
     return np.column_stack([numbers(x, "x"), numbers(y, "y")]), np.array(positive, dtype=bool)
+
+
+def names(value: Any) -> list[str]:
+    """Return what the two coordinates are called.
+
+    Examples
+    --------
+    >>> names(None), names(["age", "income"])
+    (['x₁', 'x₂'], ['age', 'income'])
+    """
+    if value is None:
+        return ["x₁", "x₂"]
+    two = isinstance(value, list) and len(value) == 2 and value[0] != value[1]
+    if not two or any(not isinstance(one, str) or not 0 < len(one) <= LONGEST for one in value):
+        raise MalformedError(f"names are two different words of at most {LONGEST} letters")
+    return list(value)
 
 
 def _list(value: Any, name: str) -> list[Any]:

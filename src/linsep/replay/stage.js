@@ -117,7 +117,7 @@ function makeChart(figure, frames, go, caption, lines, { levels = [], wide = tru
   figure.querySelector("figcaption").textContent = caption + (scale.logarithmic ? " (logarithmic)" : "") + ", by step";
   canvas.setAttribute("aria-label", `${caption}: ` + lines.map(
     line => `${line.name} from ${short(line.values.find(x => x !== null))} to ${short(line.values.at(-1))}`).join(", ")
-    + levels.map(level => `, ${level.name} ${short(level.value)}`).join(""));
+    + levels.map(level => `, ${level.name} ${counted(level.value)}`).join(""));
   const keys = [...lines, ...levels].map(line => key(line.name, pen => polyline(pen, [[0, 8], [26, 8]], line)));
   figure.querySelector("ul").replaceChildren(...keys);
   chart.told = keys.map(entry => entry.querySelector("span"));
@@ -129,7 +129,7 @@ function makeChart(figure, frames, go, caption, lines, { levels = [], wide = tru
 // The numbers of a frame, each beside a piece of its line.
 function tellChart({ lines, levels, told }, frame) {
   lines.forEach((line, k) => { told[k].textContent = `${line.name} ${short(line.values[frame])}`; });
-  levels.forEach((level, k) => { told[lines.length + k].textContent = `${level.name} ${short(level.value)}`; });
+  levels.forEach((level, k) => { told[lines.length + k].textContent = `${level.name} ${counted(level.value)}`; });
 }
 
 // The three curves of a film, in the figures objective-chart, errors-chart and updates-chart.
@@ -237,7 +237,7 @@ function firstSpeed(count) {
 
 // Plays frames: `count()` says how many there are, `show(frame)` draws one, `tell(playing)` hears when it starts and stops.
 function makePlayer({ count, show, tell, speed }) {
-  const state = { frame: 0, playing: false, speed, carried: 0, time: 0 };
+  const state = { frame: 0, playing: false, speed, carried: 0, time: null };
   const last = () => count() - 1;
   const set = playing => { state.playing = playing; tell(playing); };
 
@@ -248,7 +248,8 @@ function makePlayer({ count, show, tell, speed }) {
   function play() {
     if (state.playing) return;
     if (state.frame === last()) to(0);
-    Object.assign(state, { carried: 0, time: performance.now() });
+    // Half a frame of the screen ahead: where both take equally long, no shiver of the clock skips one or shows it twice.
+    Object.assign(state, { carried: Math.min(0.5, state.speed / 120), time: null });
     set(true);
     requestAnimationFrame(tick);
   }
@@ -257,7 +258,7 @@ function makePlayer({ count, show, tell, speed }) {
   }
   function tick(time) {
     if (!state.playing) return;
-    state.carried += Math.max(0, time - state.time) / 1000 * state.speed;
+    state.carried += Math.max(0, time - (state.time ?? time)) / 1000 * state.speed;
     state.time = time;
     const whole = Math.floor(state.carried);
     if (whole > 0) {

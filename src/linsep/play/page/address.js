@@ -1,11 +1,14 @@
 // The whole state of the page in its address, after the #: numbers are written with all their digits, so the same address
 // gives the same points and the same plane to the last digit.
+import { AXES, axesOf, LONGEST, SIDES } from "./points.js";
 
-export function writeAddress({ preset, points, method, features, compare, stop, file, steps, surface, view, frame, hand, digit }) {
+export function writeAddress({ preset, points, method, features, compare, stop, file, steps, surface, view, frame, hand, digit, names, classes }) {
   const parts = new URLSearchParams();
   if (stop) parts.set("stop", stop);
   if (preset) parts.set("preset", preset);
   else if (!file) parts.set("points", points.map(({ x, y, positive }) => `${x},${y}${positive ? "p" : "n"}`).join(""));
+  if (names !== AXES && !file) for (const name of names) parts.append("axis", name);
+  if (classes !== SIDES && !file) for (const name of classes) parts.append("class", name.slice(0, LONGEST));
   if (features !== "plain") parts.set("features", features);
   for (const [name, value] of Object.entries(method)) parts.set(name === "name" ? "method" : name, String(value));
   if (compare.length) parts.set("compare", compare.join(","));
@@ -21,6 +24,8 @@ export function readAddress(hash, settings) {
   const parts = new URLSearchParams(hash.slice(1)), said = {};
   for (const name of ["stop", "preset", "features", "steps", "surface", "hand", "digit"]) if (parts.has(name)) said[name] = parts.get(name);
   if (parts.has("compare")) said.compare = parts.get("compare").split(",");
+  if (parts.has("axis")) said.names = axesOf(parts.getAll("axis"));
+  if (parts.getAll("class").length === 2) said.classes = parts.getAll("class");
   const edges = (parts.get("view") ?? "").split(",").map(Number);
   if (edges.length === 4 && edges.every(Number.isFinite) && edges[0] < edges[1] && edges[2] < edges[3]) {
     said.view = [edges.slice(0, 2), edges.slice(2)];

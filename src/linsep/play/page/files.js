@@ -5,8 +5,8 @@ const element = id => document.getElementById(id);
 const EVERY = "all columns, seen from their plane";
 
 export class FilePanel {
-  constructor(link, onShow) {
-    Object.assign(this, { link, onShow });
+  constructor(link, mostBytes, onShow) {
+    Object.assign(this, { link, mostBytes, onShow });
     element("file").addEventListener("change", event => this.send(event.target.files[0]));
     element("columns").addEventListener("submit", event => {
       event.preventDefault();
@@ -26,10 +26,14 @@ export class FilePanel {
 
   async send(file) {
     if (!file) return;
+    if (file.size > this.mostBytes) { // a server that has refused it already would cut the connection
+      this.note([`${file.name} has ${file.size.toLocaleString("en")} bytes; the page takes at most ${this.mostBytes.toLocaleString("en")}.`]);
+      return;
+    }
     element("file-notes").replaceChildren(item("li", `Reading ${file.name} …`));
     const headers = { "x-name": encodeURIComponent(file.name), "content-type": "application/octet-stream" };
-    const response = await fetch("upload", { method: "POST", body: file, headers });
-    const answer = await response.json().catch(() => ({ why: "The server did not take the file." }));
+    const taken = fetch("upload", { method: "POST", body: file, headers }).then(response => response.json());
+    const answer = await taken.catch(() => ({ why: "The server did not take the file." }));
     if (answer.why) this.note([answer.why]);
     else this.offer(answer);
   }

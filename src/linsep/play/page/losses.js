@@ -36,7 +36,7 @@ export class LossPlot {
     if (!film || unseen) return;
     const every = agreements(film, loss, frame), wrong = every.filter(({ z }) => z <= 0).length;
     const inside = every.filter(({ z }) => z > 0 && z < 1).length, some = every.length < film.total ? `, of ${every.length} of the points` : "";
-    const caption = `Loss ${loss.formula} at every point's z = y·g(x)${some}`;
+    const caption = `Loss ${loss.formula} at every point's z = y·g(x), g(x) = w·x + b${some}`;
     if (this.caption.textContent !== caption) this.caption.textContent = caption;
     this.canvas.setAttribute("aria-label", `${caption}: ${wrong} at z ≤ 0, ${inside} between 0 and 1, ${every.length - wrong - inside} beyond.`);
     const { pen, width, height: tall } = prepare(this.canvas), across = [loss.z[0], loss.z.at(-1)];

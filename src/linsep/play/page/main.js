@@ -11,7 +11,7 @@ import { MethodForm } from "./form.js";
 import { Hand } from "./hand.js";
 import { Link } from "./link.js";
 import { agreements, LossPlot, moreCharts, paintSlacks, slackStyle } from "./losses.js";
-import { asFilmed, fromColumns, Points, windowOf } from "./points.js";
+import { asFilmed, AXES, axesOf, fromColumns, Points, SIDES, windowOf } from "./points.js";
 import { offerPictures, tellPicture } from "./pictures.js";
 import { paintHulls, paintStar, verdictWords } from "./proof.js";
 import { linkWords, Share } from "./share.js";
@@ -24,9 +24,8 @@ import { Zoom } from "./zoom.js";
 const element = id => document.getElementById(id);
 const QUICK = 200; // steps that are recorded at the most while a point is being dragged
 const PAUSE = 300; // milliseconds between two addresses at the least: browsers refuse more than some hundred in half a minute
-const SIDES = ["■", "●"]; // what the classes of points are called that have no names
 const points = new Points();
-const state = { preset: null, method: { name: "perceptron" }, features: "plain", compare: [], stop: null, file: null, names: ["x", "y"], classes: SIDES };
+const state = { preset: null, method: { name: "perceptron" }, features: "plain", compare: [], stop: null, file: null, names: AXES, classes: SIDES };
 const shown = { film: null, beside: null, model: null, each: null, proof: null, charts: [], grid: null, window: windowOf([]), hover: null, stale: true };
 const link = new Link(() => complain("The server has gone. Start linsep play again, and open the address that it prints."));
 const count = () => shown.film?.frames.step.length ?? 1;
@@ -55,7 +54,7 @@ let server, form, pictures; // presets and figures by their names
 // ---- asking ----
 
 function examples() {
-  return { ...(state.file ? { file: state.file } : { points: points.columns() }), features: state.features };
+  return { ...(state.file ? { file: state.file } : { points: points.columns(), names: state.names }), features: state.features };
 }
 
 function ask(what, body) {
@@ -138,11 +137,16 @@ function tell() {
   element("bound").textContent = [film?.bound?.sentence, film?.bound?.lecture?.sentence].filter(words => words).join(" ");
   element("notes").replaceChildren(...(film?.notes ?? []).map(note => item("li", note)));
   element("facts").replaceChildren(...(film?.facts ?? []).flatMap(([name, fact]) => [item("dt", name), item("dd", fact)]));
-  element("legend").replaceChildren(...(film ? [...legendOf(film), ...pageLegend()] : []));
+  element("legend").replaceChildren(...(film ? [...legendOf({ ...film, classes: sides(film.classes) }), ...pageLegend()] : []));
   element("certificate").textContent = model?.words ?? "";
   element("certificate").className = model?.proven ? "yes" : "";
   element("plane").textContent = model ? planeWords(model) : "";
   element("point").textContent = pointWords();
+}
+
+// What the marks of both classes are called: by what stands for y in a formula.
+function sides(classes) {
+  return [-1, 1].map((y, k) => `${classes === SIDES ? "" : `${classes[k]}, `}y = ${y < 0 ? "−1" : "+1"}`);
 }
 
 function pageLegend() {
@@ -168,7 +172,7 @@ function tellVerdict(answer) {
 
 // Whether a plane of the features is a line of the picture, and their hulls are hulls there.
 const straight = () => state.file === null && ["plain", "standardised"].includes(state.features);
-const hint = () => (state.file ? "The file's own rows stay where they are: two columns of few rows become points to move." : "Click to add a point, drag one to move it.");
+const hint = () => (state.file ? "The file's own rows stay where they are: two columns of few rows, without gaps, become points to move." : "Click to add a point, drag one to move it.");
 
 function hover(k) {
   if (shown.hover === k) return;
@@ -235,7 +239,7 @@ function paint(surface, frame) {
     if (film) paintPlanes(pen, at, film, grid, frame);
     compare.paint(pen, at, grid);
     hand.paint(pen, at, grid);
-    const proof = state.file || shown.stale ? null : shown.proof;
+    const proof = proofNow();
     if (proof?.points) paintHulls(pen, at, proof, points.list, straight());
     if (film && !shown.stale) paintSlacks(pen, at, film, grid, shown.beside.loss, frame);
     if (film && !shown.stale) paintFilmPoints(pen, at, frame);
@@ -252,6 +256,11 @@ function paint(surface, frame) {
     if (proof?.common && straight()) paintStar(pen, at, proof.common);
     paintHover(pen, at);
   });
+}
+
+// The proof of these points: the film's, or where a method is refused for what it says.
+function proofNow() {
+  return state.file || (shown.film && shown.stale) ? null : shown.proof;
 }
 
 // The examples as the film has them, and at its end rings around those that hold the plane.
@@ -310,7 +319,7 @@ function goTo(stop) {
 function choosePreset(name) {
   const { points: columns, method, features, says, compare: beside, surface: height } = pictures[name];
   points.change(fromColumns(columns));
-  Object.assign(state, { preset: name, method, features, file: null, names: ["x", "y"], classes: SIDES, stop: null, compare: beside });
+  Object.assign(state, { preset: name, method, features, file: null, names: AXES, classes: SIDES, stop: null, compare: beside });
   if (height) surface.read(height);
   else surface.forget();
   element("intro").textContent = says;
@@ -320,7 +329,7 @@ function choosePreset(name) {
 
 // Show a state from its beginning, and let it play.
 async function begin(where, window = null) {
-  shown.window = windowOf(points.list);
+  shown.window = windowOf(points.list, state.classes === SIDES);
   shown.home = null;
   zoom.forget(window);
   Object.assign(shown, { stale: true, proof: null, hover: null });
@@ -382,7 +391,7 @@ function saved() {
 
 function back(change) {
   if (!change()) return;
-  shown.window = windowOf(points.list);
+  shown.window = windowOf(points.list, state.classes === SIDES);
   zoom.forget();
   edited(true);
 }
@@ -391,13 +400,16 @@ function back(change) {
 
 function showFile({ points: columns, held, names, classes, others }) {
   if (columns) points.change(fromColumns(columns));
-  Object.assign(state, { preset: null, file: held ?? null, names: columns ? names : ["", ""], classes, stop: null });
+  Object.assign(state, { preset: null, file: held ?? null, names: axesOf(columns ? names : []), classes, stop: null });
   surface.forget();
   if (columns) state.features = "standardised";
   else if (!["plain", "standardised"].includes(state.features)) state.features = "plain";
-  const more = others ? " Other columns are chosen below, under “Your own data”." : "";
-  element("intro").textContent = `${classes[1]} is drawn as ●, ${classes[0]} as ■.${more}`;
+  tellClasses(others ? " Other columns are chosen below, under “Your own data”." : "");
   begin("opening");
+}
+
+function tellClasses(more = "") {
+  element("intro").textContent = `${state.classes[1]} is drawn as ●, ${state.classes[0]} as ■.${more}`;
 }
 
 // ---- beginning ----
@@ -445,13 +457,14 @@ function open(hash) {
   state.method = known ? said.method : preset?.method ?? { name: "perceptron" };
   state.features = said.features in server.features ? said.features : said.points || said.method ? "plain" : preset?.features ?? "plain";
   state.compare = (said.compare ?? (said.method ? [] : preset?.compare ?? [])).filter(one => one in server.algorithms);
-  Object.assign(state, { file: null, names: ["x", "y"], classes: SIDES });
+  Object.assign(state, { file: null, names: said.names ?? AXES, classes: said.classes ?? SIDES });
   compare.show();
   steps.read(said.steps);
   surface.read(said.surface ?? (said.method ? null : preset?.surface));
   hand.read(said.hand);
   digits.show(said.digit);
   if (said.preset in pictures) element("intro").textContent = preset.says;
+  else if (said.classes) tellClasses();
   return begin(said.frame ?? (state.stop || (preset && !said.method) ? "opening" : "last"), said.view ?? null);
 }
 
@@ -465,7 +478,7 @@ async function start() {
   digits.offer(server);
   pictures = { ...server.presets, ...server.figures };
   offerPictures(server, { choosePreset, steps });
-  const files = new FilePanel(link, showFile);
+  const files = new FilePanel(link, server.most_bytes, showFile);
   listen();
   await open(location.hash);
   globalThis.play.ready = performance.now();

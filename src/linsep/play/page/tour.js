@@ -6,8 +6,8 @@ const element = id => document.getElementById(id);
 export const STOPS = {
   perceptron: {
     title: "The perceptron",
-    words: "A line is w·x + b = 0. The perceptron looks at one point after the other; where the line is wrong, it adds y·x to w, and the line turns towards that point.",
-    attempt: "Step with → and read the numbers of each update. Then drag a point across the line and watch it find another.",
+    words: "A line is w·x + b = 0: x is a point (x₁, x₂), w says where the line faces. The perceptron looks at one point after the other; where the line is wrong, it adds y·x to w (y is +1 for ●, −1 for ■), and the line turns.",
+    attempt: "Step with →, or the button beside Play, and read the numbers of each update. Then drag a point across the line and watch it find another.",
     state: "preset=separable&method=perceptron",
   },
   bound: {
@@ -78,7 +78,7 @@ export const STOPS = {
   },
   features: {
     title: "A line that is not straight",
-    words: "No line can do XOR. But in the features x, y, x², xy, y² a plane can, and seen in x and y it is a curve.",
+    words: "No line can do XOR. But in the features x₁, x₂, x₁², x₁x₂, x₂² a plane can, and seen in x₁ and x₂ it is a curve.",
     attempt: "Choose “the coordinates alone” under Features and see the proof that no line exists; then draw your own spiral.",
     state: "preset=xor&features=squares&method=perceptron",
   },
@@ -107,6 +107,7 @@ export class Tour {
     element("stop-title").textContent = `${place + 1}. ${stop.title}.`;
     element("stop-words").textContent = stop.words;
     element("stop-try").textContent = `Try: ${stop.attempt}`;
+    if (stop.attempt.startsWith("In Settings")) element("settings-box").open = true;
     element("stop-place").textContent = `${place + 1} of ${NAMES.length}`;
     element("stop-back").disabled = place === 0;
     element("stop-next").textContent = place === NAMES.length - 1 ? "To the page" : "Next";

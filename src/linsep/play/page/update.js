@@ -4,8 +4,7 @@
 
 const STYLE = { before: { color: "quiet", width: 2 }, added: { color: "cause", width: 2.5 }, now: { color: "plane", width: 2 } };
 const ROOM = 0.4; // how much of the picture's shorter half they may take; longer ones are drawn smaller, all alike
-
-const APART = 30; // dots between two tips at the least that have names of their own
+const APART = 56; // dots between two tips at the least that have names of their own: nearer ones are written over each other
 
 export function arrow(pen, [x, y], [tipX, tipY], style) {
   const far = Math.hypot(tipX - x, tipY - y);
