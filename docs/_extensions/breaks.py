@@ -1,4 +1,5 @@
-"""Where names in pages may go on in the next line: in tables after a dot, an underscore or a bracket; options nowhere.
+"""Where names in pages may go on in the next line: in tables after a dot, an underscore or a bracket, and before a capital
+within a word; options nowhere.
 
 What is copied from the page has no trace of either.
 """
@@ -8,14 +9,14 @@ import re
 CELL = re.compile(r"<t[dh][ >].*?</t[dh]>", re.DOTALL)
 NAME = re.compile(r'(?<=<span class="pre">)[^<]+')
 OPTION = re.compile(r"(?<=>)--\w[\w-]*(?=[<=])")
-PLACE = re.compile(r"(?<=[\w\])])([._(=\[,/])(?=[\w(\[&\"'])")
+PLACE = re.compile(r"(?<=[\w\])])[._(=\[,/](?=[\w(\[&\"'])|[a-z](?=[A-Z][a-z])")
 
 
 def with_breaks(body):
     """Return a page in which long names in cells of tables break where a reader would, and options stay whole."""
 
     def cell(found):
-        return NAME.sub(lambda name: PLACE.sub(r"\1<wbr>", name[0]) if len(name[0]) > 9 else name[0], found[0])
+        return NAME.sub(lambda name: PLACE.sub(r"\g<0><wbr>", name[0]) if len(name[0]) > 9 else name[0], found[0])
 
     return OPTION.sub(r'<span class="option">\g<0></span>', CELL.sub(cell, body))
 

@@ -46,6 +46,7 @@ class Read(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.loads, self.leads, self.anchors, self.unsaid, self.within = [], [], set(), [], []
+        self.name = path.stem
         self.feed(path.read_text("utf-8"))
 
     def handle_starttag(self, tag, attributes):
@@ -57,8 +58,9 @@ class Read(HTMLParser):
             self.leads.append(given["href"])
         if tag == "div":
             self.within.append(given.get("class") or "")
-        # A thumbnail of the gallery stands above the sentence that is its link.
-        if tag == "img" and not given.get("alt") and not any("thumbcontainer" in name for name in self.within):
+        # A thumbnail of the gallery stands above the sentence that is its link; what it is called says nothing of a figure.
+        words = given.get("alt", "").replace(" ", "_")
+        if tag == "img" and words in ("", self.name) and not any("thumbcontainer" in name for name in self.within):
             self.unsaid.append(given["src"])
 
     def handle_endtag(self, tag):
