@@ -1,5 +1,4 @@
-"""Where names in pages may go on in the next line: in tables after a dot, an underscore or a bracket, and before a capital
-within a word; options nowhere.
+"""Where names in pages may go on in the next line: in tables, at dots, underscores, brackets, capitals; options nowhere.
 
 What is copied from the page has no trace of either.
 """

@@ -58,7 +58,7 @@ class Read(HTMLParser):
             self.leads.append(given["href"])
         if tag == "div":
             self.within.append(given.get("class") or "")
-        # A thumbnail of the gallery stands above the sentence that is its link; what it is called says nothing of a figure.
+        # A thumbnail of the gallery stands above the sentence that is its link; a script's name says nothing of a figure.
         words = given.get("alt", "").replace(" ", "_")
         if tag == "img" and words in ("", self.name) and not any("thumbcontainer" in name for name in self.within):
             self.unsaid.append(given["src"])
@@ -110,6 +110,11 @@ def test_every_public_name_and_every_command_has_its_place(pages, site):
     commands = {f"linsep-{name}" for name in _app() if not name.startswith("-")}
     assert "linsep-fit" in commands
     assert commands <= pages[(site / "reference" / "commands.html").resolve()].anchors
+
+
+def test_what_is_proven_what_is_not_and_the_slides_are_one_click_from_the_first_page(pages, site):
+    leads = pages[(site / "index.html").resolve()].leads
+    assert {"what_is_proven.html", "what_is_proven.html#not-proven", "proofs.html", "figures.html"} <= set(leads)
 
 
 def test_what_is_to_be_typed_keeps_its_hyphens_and_quotes(site):
