@@ -85,5 +85,6 @@ def test_long_names_in_tables_break_at_dots_and_options_stay_whole():
     broken = with_breaks(f"<td><p>{name}</p></td><p>{name}</p>")
     assert broken.count("Logistic<wbr>Regression(<wbr>C=<wbr>np.<wbr>inf).<wbr>fit(<wbr>X)") == 1
     assert broken.replace("<wbr>", "") == f"<td><p>{name}</p></td><p>{name}</p>"
+    assert with_breaks("<h1>LogisticRegression<a") == "<h1>Logistic<wbr>Regression<a"
     said = with_breaks('<span class="pre">--max-memory</span> <span class="pre">e^(-z)</span>')
     assert said == '<span class="pre"><span class="option">--max-memory</span></span> <span class="pre">e^(-z)</span>'

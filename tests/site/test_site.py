@@ -58,7 +58,7 @@ class Read(HTMLParser):
             self.leads.append(given["href"])
         if tag == "div":
             self.within.append(given.get("class") or "")
-        # A thumbnail of the gallery stands above the sentence that is its link; a script's name says nothing of a figure.
+        # A thumbnail of the gallery stands above the sentence that is its link; a script's name says nothing.
         words = given.get("alt", "").replace(" ", "_")
         if tag == "img" and words in ("", self.name) and not any("thumbcontainer" in name for name in self.within):
             self.unsaid.append(given["src"])
