@@ -1,4 +1,4 @@
-"""Where names in pages may go on in the next line: in tables and titles at dots, underscores, capitals; options nowhere.
+"""Where names in pages may go on in the next line: in tables and titles, at dots and capitals; options nowhere.
 
 What is copied from the page has no trace of either.
 """
