@@ -2,7 +2,8 @@
 
     python release/check.py [--out FOLDER] [--quick] [--version 0.1.0]
 
-1. The version is the same in the package, the changelog and CITATION.cff, and nothing is left to commit.
+1. The version is the same in the package, the changelog and CITATION.cff, and nothing is left to commit; with
+   `--version`, the changelog says on which day it is released.
 2. An sdist and a wheel are built.
 3. Each is installed in an environment of its own: the wheel as it is, the sdist with a compiler, and the sdist where
    there is none (the plain-Python kernels take over).
@@ -60,6 +61,9 @@ def check_version(wanted: str | None) -> str:
             sys.exit(f"{name} is of {said}, the package of {version}: write the same")
     if wanted is not None and wanted != version:
         sys.exit(f"the package is of {version}, not {wanted}: change __version__ in src/linsep/__init__.py")
+    day = _found(r"^## \[?[\d.]+\]? - (.+)$", ROOT / "CHANGELOG.md")
+    if wanted is not None and not re.fullmatch(r"\d{4}-\d\d-\d\d", day):
+        sys.exit(f"CHANGELOG.md says {day!r} of {version}: write the day of its release, YYYY-MM-DD")
     if said := _run(["git", "status", "--porcelain"], cwd=ROOT):
         sys.exit(f"not committed yet:\n{said}")
     _step(f"version {version}, said alike everywhere")
@@ -68,7 +72,7 @@ def check_version(wanted: str | None) -> str:
 
 def _found(pattern: str, path: Path) -> str:
     match = re.search(pattern, path.read_text("utf-8"), re.MULTILINE)
-    return match.group(1).strip() if match else "no version"
+    return match.group(1).strip() if match else "nothing"
 
 
 def build(work: Path, out: Path) -> tuple[Path, Path]:

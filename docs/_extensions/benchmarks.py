@@ -67,7 +67,8 @@ class Benchmarks(SphinxDirective):
             pyplot.close(figure)
         uri = f"_figures/{name}.svg"
         self.env.note_dependency(uri)
-        return nodes.image(uri=f"/{uri}", alt=table["alt"])
+        image = nodes.image(uri=f"/{uri}", alt=table["alt"])
+        return nodes.container("", image, classes=["picture"])  # which scrolls by itself where a page is narrow
 
 
 def table_of(path, heading):

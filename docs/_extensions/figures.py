@@ -1,5 +1,6 @@
 """Pages of the gallery have the script's name for a title, and `losses.py` in any text leads to the script's page."""
 
+import ast
 import re
 from pathlib import Path
 
@@ -20,12 +21,15 @@ def title(name):
 
 
 def entitle(app, docname, source):
-    """Put the title above what sphinx-gallery makes of a script, whose docstring has none."""
+    """Put the title above what sphinx-gallery makes of a script, whose docstring has none but says what is drawn."""
     name = docname.removeprefix(GALLERY)
-    if docname.startswith(GALLERY) and (Path(app.srcdir).parent / "examples" / f"{name}.py").exists():
+    script = Path(app.srcdir).parent / "examples" / f"{name}.py"
+    if docname.startswith(GALLERY) and script.exists():
         label = f".. _sphx_glr_gallery_{name}.py:\n"
         above, found, below = source[0].partition(label)
         assert found, f"sphinx-gallery no longer writes {label!r}"
+        words = " ".join(ast.get_docstring(ast.parse(script.read_text("utf-8"))).split())
+        below = re.sub(f"(?m)(:alt: ){name.replace('_', ' ')}$", lambda alt: alt[1] + words, below)  # it has no other
         source[0] = f"{above}{found}\n{title(name)}\n{'=' * 40}\n{below}"
 
 

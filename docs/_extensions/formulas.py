@@ -15,6 +15,8 @@ MATHML = "http://www.w3.org/1998/Math/MathML"
 ElementTree.register_namespace("", MATHML)
 #: What stands on top of a letter and leaves its index beside it.
 ACCENTS = {"~", "^", "¯", "ˆ", "˜"}
+#: The sign that is not seen between a function's name and what it is of; and the space around such a name.
+APPLIED, THIN = "\u2061", "0.17em"
 
 
 def markup(node, **how):
@@ -27,7 +29,7 @@ def markup(node, **how):
 
 
 def as_set(text):
-    """Return MathML with bars and braces of one height, and indices beside a letter with an accent, not below it."""
+    """Return MathML with bars and braces of one height, room around log, and indices beside a letter with an accent."""
     named = r"&(?!(?:lt|gt|amp|quot|apos);)\w+;"  # HTML's names of signs, which XML does not know
     formula = ElementTree.fromstring(re.sub(named, lambda found: unescape(found[0]), text))
     for bar in formula.iter(f"{{{MATHML}}}mo"):
@@ -39,7 +41,21 @@ def as_set(text):
             element[:] = [ElementTree.Element(f"{{{MATHML}}}mover"), index]
             element[0].extend([letter, accent])
             element.tag = f"{{{MATHML}}}msub"
+    for row in formula.iter():
+        give_room(row)
     return ElementTree.tostring(formula, encoding="unicode")
+
+
+def give_room(row):
+    """Set names of functions apart from letters, numbers and closing brackets before them, and letters after them."""
+    parts = list(row)
+    for k, sign in enumerate(parts):
+        if k == 0 or sign.text != APPLIED:
+            continue
+        if k + 1 < len(parts) and parts[k + 1].text != "(":
+            sign.set("rspace", THIN)
+        if k > 1 and (not parts[k - 2].tag.endswith("}mo") or parts[k - 2].text == ")"):
+            row.insert(list(row).index(parts[k - 1]), ElementTree.Element(f"{{{MATHML}}}mspace", width=THIN))
 
 
 def inline(translator, node):

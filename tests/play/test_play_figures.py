@@ -88,7 +88,6 @@ def test_figures_show_what_they_say():
     assert [one["mistakes"] for one in margins] == [0, 0]
 
 
-TEACH = Path(__file__).parent.parent.parent / "docs" / "how_to" / "teach.md"
 #: What each entry of an address can begin with.
 NAMES = {
     "stop": set(re.findall(r"^  (\w+): \{$", (PAGE / "tour.js").read_text("utf-8"), flags=re.MULTILINE)),
@@ -98,12 +97,31 @@ NAMES = {
 }
 
 
-def test_a_lecturer_finds_a_state_of_the_page_for_every_figure():
-    lines = [line for line in TEACH.read_text("utf-8").splitlines() if line.startswith("| ") and "`" in line]
-    told = {script for line in lines for script in re.findall(r"`(\w+\.py)`", line)}
-    assert {path.name for path in FOLDER.glob("*.py")} - told == set()
-    linked = [found for line in lines for found in re.findall(r"`#(\w+)=(\w+)", line.split("|")[3])]
-    assert len(linked) >= len(lines), "every row has one"
-    assert [(name, what) for name, what in linked if what not in NAMES[name]] == []
-    assert {what for name, what in linked if name == "preset"} >= set(FIGURES)
-    assert {what for name, what in linked if name == "stop"} == NAMES["stop"]
+def slides():
+    """Return document, slide, figure and state of the page of each row of the list of slides."""
+    documents = re.split(r"^## ", (FOLDER / "README.md").read_text("utf-8"), flags=re.MULTILINE)
+    rows = [(part[:3], line) for part in documents if re.match(r"\d{3}: ", part) for line in part.splitlines()]
+    cells = [(name, *re.split(r" (?<!\\)\| ", line.strip("| "))) for name, line in rows if line.startswith("| ")]
+    return [row for row in cells if row[1] not in ("slides", "section", "section or picture")]
+
+
+def states():
+    return [found for *_, state in slides() for found in re.findall(r"`#([^`]+)`", state)]
+
+
+def test_a_lecturer_finds_figure_and_state_of_the_page_for_every_slide():
+    assert {row[0] for row in slides()} == {*DOCUMENTS, "004"}
+    assert [row for row in slides() if len(row) != 4 or not re.search(r"`\w+\.py`", row[2]) or "`#" not in row[3]] == []
+    begun = [re.match(r"(\w+)=(\w+)", state).groups() for state in states()]
+    assert [(name, what) for name, what in begun if what not in NAMES[name]] == []
+    assert {what for name, what in begun if name == "preset"} >= set(FIGURES)
+    assert {what for name, what in begun if name == "stop"} == NAMES["stop"]
+
+
+@pytest.mark.parametrize("state", sorted({state for state in states() if "&method=" in state}))
+def test_points_of_a_slide_by_another_method_have_a_film(state):
+    said = dict(part.split("=") for part in state.split("&"))
+    begun = (PRESETS | FIGURES)[said.pop("preset")].to_dict()
+    answer = asked("fit", points=begun["points"], features="plain", method={"name": said.pop("method"), **said})
+    assert answer["kind"] == "film", answer
+    assert len(answer["film"]["frames"]["step"]) > 1

@@ -44,6 +44,13 @@ def test_both_bars_of_a_norm_are_of_one_height():
     assert '<mostretchy="false">{</mo>' in set_by_us(r"\{a : b \ge 0\}")
 
 
+def test_names_of_functions_stand_apart():
+    space, sign = '<mspacewidth="0.17em"/>', '<morspace="0.17em">\u2061</mo>'
+    assert f"<mi>p</mi>{space}<mi>log</mi>{sign}<mi>p</mi>" in set_by_us(r"p \log p")
+    assert f'<mostretchy="false">)</mo>{space}<mi>log</mi><mo>\u2061</mo>' in set_by_us(r"(1 - p) \log(1 - p)")
+    assert f"<mo>−</mo><mi>log</mi>{sign}" in set_by_us(r"-\log p_y")
+
+
 @pytest.fixture
 def tables():
     return {table["title"]: table for table in tomllib.loads((DOCS / "benchmarks.toml").read_text("utf-8"))["table"]}
@@ -76,7 +83,8 @@ def test_long_names_in_tables_break_at_dots_and_options_stay_whole():
 
     name = '<code><span class="pre">LogisticRegression(C=np.inf).fit(X)</span></code>'
     broken = with_breaks(f"<td><p>{name}</p></td><p>{name}</p>")
-    assert broken.count("np.<wbr>inf).<wbr>fit(<wbr>X)") == 1
+    assert broken.count("Logistic<wbr>Regression(<wbr>C=<wbr>np.<wbr>inf).<wbr>fit(<wbr>X)") == 1
     assert broken.replace("<wbr>", "") == f"<td><p>{name}</p></td><p>{name}</p>"
+    assert with_breaks("<h1>LogisticRegression<a") == "<h1>Logistic<wbr>Regression<a"
     said = with_breaks('<span class="pre">--max-memory</span> <span class="pre">e^(-z)</span>')
     assert said == '<span class="pre"><span class="option">--max-memory</span></span> <span class="pre">e^(-z)</span>'

@@ -46,6 +46,7 @@ class Read(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.loads, self.leads, self.anchors, self.unsaid, self.within = [], [], set(), [], []
+        self.name = path.stem
         self.feed(path.read_text("utf-8"))
 
     def handle_starttag(self, tag, attributes):
@@ -57,8 +58,9 @@ class Read(HTMLParser):
             self.leads.append(given["href"])
         if tag == "div":
             self.within.append(given.get("class") or "")
-        # A thumbnail of the gallery stands above the sentence that is its link.
-        if tag == "img" and not given.get("alt") and not any("thumbcontainer" in name for name in self.within):
+        # A thumbnail of the gallery stands above the sentence that is its link; a script's name says nothing.
+        words = given.get("alt", "").replace(" ", "_")
+        if tag == "img" and words in ("", self.name) and not any("thumbcontainer" in name for name in self.within):
             self.unsaid.append(given["src"])
 
     def handle_endtag(self, tag):
@@ -108,6 +110,11 @@ def test_every_public_name_and_every_command_has_its_place(pages, site):
     commands = {f"linsep-{name}" for name in _app() if not name.startswith("-")}
     assert "linsep-fit" in commands
     assert commands <= pages[(site / "reference" / "commands.html").resolve()].anchors
+
+
+def test_what_is_proven_what_is_not_and_the_slides_are_one_click_from_the_first_page(pages, site):
+    leads = pages[(site / "index.html").resolve()].leads
+    assert {"what_is_proven.html", "what_is_proven.html#not-proven", "proofs.html", "figures.html"} <= set(leads)
 
 
 def test_what_is_to_be_typed_keeps_its_hyphens_and_quotes(site):

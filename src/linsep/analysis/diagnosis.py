@@ -333,12 +333,12 @@ def _separable(
         yield Suspect("separable", message)
 
 
-def _few_rows(codes: IntArray, classes: Any, columns: int) -> Iterator[Suspect]:
-    """Yield that a class has too few rows for so many columns."""
+def _few_rows(codes: IntArray, classes: Any, features: int) -> Iterator[Suspect]:
+    """Yield that a class has too few rows for so many features, of which a category or a date of a file has several."""
     counts = np.bincount(codes)
     k = int(np.argmin(counts))
-    if counts[k] < min(EVENTS * columns, len(codes)) and columns:
-        few = f"{many(int(counts[k]), 'row')} of {classes[k]} for {many(columns, 'column')} that vary"
+    if counts[k] < min(EVENTS * features, len(codes)) and features:
+        few = f"{many(int(counts[k]), 'row')} of {classes[k]} for {many(features, 'feature')}"
         message = (
             f"{few}: a rule of thumb wants {EVENTS} for each; the error on the rows of the fit says little. Use fewer "
             f"columns or a stronger penalty, and measure by cross-validation"
