@@ -19,6 +19,8 @@ FACTORED = 3000
 #: as the cube of the features over `CUBES` in that time: then conjugate gradients with its diagonal arrive sooner.
 DEAR = 10.0
 CUBES = 80.0
+#: Of rows with no more numbers than this all are added up: some of them would save less than the products that follow.
+SHORT = 16
 #: What is added to a diagonal of ones, for directions in which nothing bends.
 NUDGE = 1e-10
 #: The same in single precision.
@@ -151,7 +153,7 @@ def _by_columns(problem: Objective, h: FloatArray, rows: IntArray, rng: np.rando
     stored = max(1, problem.rows.stored)
     # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
     size = max(2 * d, n // 16, min(4000, 16 * n * n // stored))
-    exact = rng is None or len(rows) <= 2 * size or problem.rows.narrow
+    exact = rng is None or len(rows) <= 2 * size or problem.rows.narrow or stored <= SHORT * n
     if rng is not None and not exact:
         # Those that bend much matter, and long ones, in which features show that are rare; a few of all the others.
         bends, lengths = h[rows], problem.rows.squared_norms()[rows]
