@@ -175,17 +175,10 @@ struct SparseRow {
         for (std::size_t k = 1; k < size; ++k) falls |= j[k] <= j[k - 1];
         return falls == 0;
     }
-    // Which of two columns is the larger is no branch: nobody could foresee it. Two entries for one column meet twice.
     LINSEP_APART void add_unsorted_square_to(double *sum, std::size_t width, double c) const {
-        for (std::size_t k = 0; k < size; ++k) {
-            const std::size_t one = column(k);
-            const double weight = c * value(k);
-            for (std::size_t l = 0; l < k; ++l) {
-                const std::size_t other = column(l);
-                sum[std::max(one, other) * width + std::min(one, other)] += (one == other ? 2.0 : 1.0) * weight * value(l);
-            }
-            sum[one * width + one] += weight * value(k);
-        }
+        for (std::size_t k = 0; k < size; ++k)
+            for (std::size_t l = 0; l < size; ++l)
+                if (j[l] <= j[k]) sum[column(k) * width + column(l)] += c * value(k) * value(l);
     }
     // The product, while a row that comes later is brought near: into the second cache, since asking the first one for more
     // than it can wait for at a time would hold up what is read meanwhile.
