@@ -11,7 +11,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from every_model import every_model
-from linsep import LeastSquaresClassifier, LinearClassifier, Perceptron, SGDClassifier
+from linsep import LeastSquaresClassifier, LinearClassifier, LogisticRegression, Perceptron, SGDClassifier
+from linsep.estimators import _input
 from linsep.schedules import InverseSqrt
 from linsep.solvers import GradientDescent
 from linsep.stopping import ParameterChange
@@ -147,3 +148,14 @@ def test_a_progress_bar_on_a_search_reaches_the_estimators(overlapping, capsys, 
     search = GridSearchCV(clone(ITERATIVE["sgd"]), {"C": [0.1, 1.0]}, cv=2)
     search.set_callbacks(callbacks.ProgressBar(max_propagation_depth=2)).fit(*overlapping)
     assert "SGDClassifier" in capsys.readouterr().out
+
+
+def test_labels_that_are_floats_are_looked_at_once(monkeypatch):
+    X, y = np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    expected = LogisticRegression().fit(X, y.astype(int)).coef_
+    with monkeypatch.context() as patched:  # scikit-learn's checks, which would find nothing
+        patched.setattr(_input, "validate_data", None)
+        np.testing.assert_array_equal(LogisticRegression().fit(X, y).coef_, expected)
+    for wrong in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="(?i)nan|inf"):
+            LogisticRegression().fit(X, np.where(y > 0, wrong, y))

@@ -115,7 +115,7 @@ void parallel_for(std::size_t tasks, std::size_t threads, Body body) {
 }
 
 // Below this many stored numbers a second thread costs more than it brings.
-constexpr std::size_t worth_a_thread = 400'000;
+constexpr std::size_t worth_a_thread = 100'000;
 // Below this many examples a sum of one number each is taken in one piece.
 constexpr std::size_t in_one_piece = 20'000;
 

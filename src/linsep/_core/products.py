@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -86,8 +87,13 @@ class StoredRows:
 
     def square_rmatvec(self, u: FloatArray) -> FloatArray:
         """Σ uᵢ xᵢ², entry by entry."""
-        squares = self.X.multiply(self.X) if self.is_sparse else self.X**2
-        return np.asarray(squares.T @ u, dtype=np.float64).ravel()
+        return self._squares.rmatvec(u) if self.is_sparse else np.asarray((self.X**2).T @ u, dtype=np.float64)
+
+    @cached_property
+    def _squares(self) -> Self:
+        """The squares of sparse rows, made once: a Hessian's diagonal is asked for at every step."""
+        X = type(self)(self.X).X if self._linear else self.X
+        return type(self)(type(X)((np.square(X.data), X.indices, X.indptr), shape=X.shape), tidy=True)
 
     def matmat(self, W: FloatArray) -> FloatArray:
         """XW for a matrix with one vector in each column, in double precision."""

@@ -41,7 +41,9 @@ def _is_plain(X: Any, y: Any) -> bool:
     known = own or (is_sparse(X) and X.format == "csr" and X.indices.dtype == X.indptr.dtype == np.int32)
     if not known or X.dtype not in (np.float64, np.float32) or not all(X.shape):
         return False
-    return type(y) is np.ndarray and y.shape == X.shape[:1] and y.dtype.kind in "biuU"
+    if type(y) is not np.ndarray or y.shape != X.shape[:1]:
+        return False
+    return y.dtype.kind in "biuU" or (y.dtype.kind == "f" and bool(np.isfinite(y).all()))
 
 
 class Input(Specification):

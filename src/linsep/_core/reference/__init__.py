@@ -37,7 +37,7 @@ from .softmax import (
 from .stochastic import measure, stochastic_steps
 
 #: What the compiled kernels export under the same names.
-PACK, NARROW, WORTH_A_THREAD, IN_ONE_PIECE, VISIT_IN_NUMBERS = 4, 64, 400_000, 20_000, 30
+PACK, NARROW, WORTH_A_THREAD, IN_ONE_PIECE, VISIT_IN_NUMBERS = 4, 64, 100_000, 20_000, 30
 
 __all__ = [
     "IN_ONE_PIECE",

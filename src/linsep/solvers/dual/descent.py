@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..._common.types import FloatArray
-from ..._core import VISIT_IN_NUMBERS, WORTH_A_THREAD
+from ..._core import VISIT_IN_NUMBERS
 from ...history import Record
 from ...losses import Loss
 from ...objective.duality import Bound, balanced, class_scales, dual_bound
@@ -39,7 +39,7 @@ class Tuned:
     """What was tuned, with what it trades; set by `benchmarks/race.py`, what concerns blocks by `files.py`."""
 
     #: Two halves at once pay if a second thread does …
-    many: int = WORTH_A_THREAD
+    many: int = 400_000
     #: … for as long as a pass leaves no more than this share of the gap; then one at a time.
     brisk: float = 0.4
     #: For a loss with corners they pay in the first passes only, which move everything.

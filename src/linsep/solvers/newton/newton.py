@@ -24,7 +24,7 @@ from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import knows, sample, sample_objective, sample_size
 from ..workspace import Workspace
 from .conjugate_gradients import conjugate_gradients, dot
-from .preconditioner import FACTORED, Metric, metric_at
+from .preconditioner import FACTORED, Metric, is_dear, metric_at, products_of_factor
 
 
 @dataclass(frozen=True)
@@ -134,6 +134,10 @@ class _Run(GapRun):
         self.dual = False  # whether it began with dual ascent
         self.metric: Metric | None = None
         self.first: Metric | None = None  # of the first step, where a sample has told it
+        # Whether steps take a factor of the Hessian: where that is dear not before one of them has taken as many products.
+        self.factor, self.worth = True, TUNED.products
+        if self.resident and problem.head.planes is None and problem.d <= FACTORED and is_dear(problem):
+            self.factor, self.worth = False, min(TUNED.products, int(products_of_factor(problem)))
         self.by_sample = False  # whether a sample, which is here, gives each step's Hessian: no pass adds one up
         self.latest: Metric | None = None  # of the last Hessian that was added up
         self.decrement = 0.0  # of the last step
@@ -255,6 +259,7 @@ class _Run(GapRun):
             return problem.zeros()
         run = _Run(Newton(TUNED.sample_tol, TUNED.sample_steps), part, of_sample=True)
         result = run.result(None).as_part()
+        self.factor = self.factor or run.factor
         if problem.head.planes is None and problem.rows.narrow and part.rows.filled().min() >= TUNED.known:
             self.first = run._metric(run.ended)  # as good as that of all examples, so far from the end
         return result.w, result.b
@@ -305,8 +310,10 @@ class _Run(GapRun):
             return -metric.solve(point.smooth_gradient)
         told = None if self.resident else lambda: self.count_pass(point.bound.relative_gap)
         bend = self.problem.bending(point)
-        step, products = conjugate_gradients(bend, -point.smooth_gradient, metric, accuracy, TUNED.products, told)
+        most = TUNED.products if self.factor else self.worth
+        step, products = conjugate_gradients(bend, -point.smooth_gradient, metric, accuracy, most, told)
         self.metric = metric if metric.serves(products) else None  # else a new one is cheaper than such products
+        self.factor = self.factor or TUNED.products > products >= self.worth
         return step
 
     def _goes_on(self, gap: float, decrement: float) -> bool:
@@ -325,7 +332,7 @@ class _Run(GapRun):
             self.count_pass(point.bound.relative_gap)
             point = self.problem.evaluate(point.w, point.b, gradient=False, gram=True)
         if self.resident or self.summed:
-            self.latest = metric_at(point, None if self.careful else self.rng)
+            self.latest = metric_at(point, None if self.careful else self.rng, factor=self.factor)
             return self.latest
         if self.sampled is None:
             self.sampled = sample_objective(self.problem, self.seed, TUNED.sample_rows) or self.problem

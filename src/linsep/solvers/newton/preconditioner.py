@@ -15,10 +15,14 @@ from ..sampling import draw
 
 #: Up to this many features the Hessian is factored …
 FACTORED = 3000
-#: … unless its rows are sparse, and a factor as dear as so many passes over them, which go over as many stored numbers
-#: as the cube of the features over `CUBES` in that time: then conjugate gradients with its diagonal arrive sooner.
-DEAR = 10.0
+#: … unless its rows are sparse, and one takes as long as more than so many products with it: then conjugate gradients
+#: with its diagonal arrive sooner, at least at first. (w8a, a sixteenth of its rows, worth 10: 4.4 ms instead of 7.1; an
+#: eighth, worth 8: 5.0 instead of 10; a quarter of a9a, worth 4: a factor takes 4.2 instead of 5.4.)
+DEAR = 6.0
+#: A factor takes as long as going over so many stored numbers as the cube of the features over this.
 CUBES = 80.0
+#: Of rows with no more numbers than this all are added up: some of them would save less than the products that follow.
+SHORT = 16
 #: What is added to a diagonal of ones, for directions in which nothing bends.
 NUDGE = 1e-10
 #: The same in single precision.
@@ -40,8 +44,13 @@ class Metric(ABC):
         return products <= self.cost
 
 
-def metric_at(point: Any, rng: np.random.Generator | None, *, exact: bool = True) -> Metric:
-    """Return what preconditions a step from a point; `exact`: whether it may be the whole Hessian; see `factored`."""
+def metric_at(
+    point: Any, rng: np.random.Generator | None, *, exact: bool = True, factor: bool | None = None
+) -> Metric:
+    """Return what preconditions a step from a point; see `factored`.
+
+    `exact`: whether it may be the whole Hessian; `factor`: whether one is to be made, None for unless it is dear.
+    """
     problem = point.problem
     if problem.head.planes is not None:
         assert rng is not None, "of several classes no step has to be from all rows"
@@ -51,15 +60,24 @@ def metric_at(point: Any, rng: np.random.Generator | None, *, exact: bool = True
     if point.gram is not None:  # that a pass has added up
         return scaled_factor(problem, problem.weight_of_loss * point.gram)
     h = problem.weight_of_loss * point.sums.h
-    metric = factored(problem, h, rng) if problem.d <= FACTORED and not is_dear(problem) else diagonal(problem, h)
+    factor = not is_dear(problem) if factor is None else factor
+    metric = factored(problem, h, rng) if problem.d <= FACTORED and factor else diagonal(problem, h)
     metric.exact = metric.exact and exact
     return metric
 
 
 def is_dear(problem: Objective) -> bool:
-    """Whether a factor of the features' Hessian takes longer than all the products of a step without it."""
+    """Whether a factor of the features' Hessian takes longer than the products of a step without it are likely to."""
+    return problem.rows.is_sparse and problem.penalty.l2 > 0 and products_of_factor(problem) > DEAR
+
+
+def products_of_factor(problem: Objective) -> float:
+    """Return how many products with the Hessian of sparse rows take as long as to add it up and to factor it."""
     rows = problem.rows
-    return rows.is_sparse and problem.penalty.l2 > 0 and work_of_factor(rows.d) > DEAR * max(rows.stored, 1)
+    lengths = np.diff(rows.X.indptr).astype(np.float64)
+    exact, size = _rows_to_add(problem, rows.n)
+    added = 0.5 * float(lengths @ lengths) * (1.0 if exact else size / rows.n)
+    return (added + work_of_factor(rows.d)) / (2 * max(1, rows.stored))
 
 
 def work_of_factor(d: int) -> float:
@@ -149,9 +167,8 @@ def _by_columns(problem: Objective, h: FloatArray, rows: IntArray, rng: np.rando
     """Return a Cholesky factor of the Hessian, or of its estimate from those of the examples that matter most."""
     n, d = problem.rows.n, problem.rows.d
     stored = max(1, problem.rows.stored)
-    # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
-    size = max(2 * d, n // 16, min(4000, 16 * n * n // stored))
-    exact = rng is None or len(rows) <= 2 * size or problem.rows.narrow
+    all_of_them, size = _rows_to_add(problem, len(rows))
+    exact = rng is None or all_of_them
     if rng is not None and not exact:
         # Those that bend much matter, and long ones, in which features show that are rare; a few of all the others.
         bends, lengths = h[rows], problem.rows.squared_norms()[rows]
@@ -163,6 +180,14 @@ def _by_columns(problem: Objective, h: FloatArray, rows: IntArray, rng: np.rando
     # Half of xxᵀ for each row, then d³/3 steps of the kind that a processor is fastest at.
     metric.cost = (len(rows) * (stored / n) ** 2 / 2 + d**3 / 60) / (2 * stored)
     return metric
+
+
+def _rows_to_add(problem: Objective, count: int) -> tuple[bool, int]:
+    """Return whether a Hessian had better be that of all rows that bend, so many, and of about how many otherwise."""
+    n, d, stored = problem.rows.n, problem.rows.d, max(1, problem.rows.stored)
+    # Of many examples more, since some features are rare; some thousands if that costs no more than a few products.
+    size = max(2 * d, n // 16, min(4000, 16 * n * n // stored))
+    return count <= 2 * size or problem.rows.narrow or stored <= SHORT * n, size
 
 
 class _ByRows(Metric):
