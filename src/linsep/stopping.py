@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ._common.types import FloatArray
-from ._common.words import shown
+from ._common.words import shown, typed
 
 __all__ = [
     "DualityGap",
@@ -67,6 +67,10 @@ class Rule:
             if not value > 0:
                 raise ValueError(f"{type(self).__name__}({name}={shown(value)}) must be positive")
 
+    def __str__(self) -> str:
+        """Return it as somebody would type it, whatever kind of number it was given."""
+        return typed(self)
+
     def begin(self) -> Watcher:
         """Return a function that watches one run and says when to stop."""
         raise TypeError(f"{type(self).__name__} does not say when to stop")
@@ -79,7 +83,7 @@ class Rule:
         >>> NoProgress(0.001, 5).in_words("passes")
         'the objective had not fallen by 0.1 % within 5 passes'
         """
-        return f"{self!r} said so"
+        return f"{self} said so"
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,7 @@ class NoImprovement(Rule):
 
     def __post_init__(self) -> None:
         if not (self.tol >= 0 and self.patience > 0):
-            raise ValueError(f"{self!r}: tol must be zero or more, and patience positive")
+            raise ValueError(f"{self}: tol must be zero or more, and patience positive")
 
     def in_words(self, steps: str = "steps") -> str:
         """Return why a run ended."""
