@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ._common.words import shown
+from ._common.words import shown, typed
 
 __all__ = ["Adaptive", "Constant", "Inverse", "InversePower", "InverseSqrt", "InverseTime", "Schedule", "get"]
 
@@ -25,6 +25,10 @@ class Schedule:
                 raise ValueError(
                     f"{type(self).__name__}({name}={shown(value)}): a step size must be positive and finite"
                 )
+
+    def __str__(self) -> str:
+        """Return it as somebody would type it, whatever kind of number it was given."""
+        return typed(self)
 
     def __call__(self, k: Any) -> Any:
         """η_k."""

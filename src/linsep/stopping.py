@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from ._common.types import FloatArray
-from ._common.words import shown
+from ._common.words import shown, typed
 
 __all__ = [
     "DualityGap",
@@ -61,12 +61,16 @@ class Rule:
     needs_good_steps: ClassVar[bool] = False  # a step size that is far too small makes it fire as well
     needs: ClassVar[str] = ""  # the number of a Progress without which the rule could never fire
     needs_point: ClassVar[bool] = True  # whether it looks at θ; where no rule does, a run may leave θ empty
-    ended: ClassVar[str] = "{0!r} said so"  # why a run ended that it ended
+    ended: ClassVar[str] = "{0} said so"  # why a run ended that it ended
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():
             if not value > 0:
                 raise ValueError(f"{type(self).__name__}({name}={shown(value)}) must be positive")
+
+    def __str__(self) -> str:
+        """Return it as somebody would type it, whatever kind of number it was given."""
+        return typed(self)
 
     def begin(self) -> Watcher:
         """Return a function that watches one run and says when to stop."""
@@ -170,7 +174,7 @@ class NoImprovement(Rule):
 
     def __post_init__(self) -> None:
         if not (self.tol >= 0 and self.patience > 0):
-            raise ValueError(f"{self!r}: tol must be zero or more, and patience positive")
+            raise ValueError(f"{self}: tol must be zero or more, and patience positive")
 
     ended: ClassVar[str] = "the objective had not fallen by more than {0.tol:g}, {0.patience:,} {steps} in a row"
 

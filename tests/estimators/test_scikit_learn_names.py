@@ -8,6 +8,7 @@ from scipy import sparse
 from sklearn import linear_model as theirs
 from sklearn.base import clone
 from sklearn.datasets import load_breast_cancer
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import StratifiedShuffleSplit
 from sklearn.preprocessing import scale
 
@@ -208,3 +209,34 @@ def test_a_fit_without_a_certificate_says_why(model, words):
 def test_m18_a_flat_loss_is_sent_to_who_can_minimise_it(kind):
     with pytest.raises(ValueError, match="minimise it exactly by ZeroOneClassifier"):
         kind("zero_one").fit([[0.0], [1.0]], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (dict(C=np.float64(2.0), alpha=np.float64(0.1)), "C=2.0 and alpha=0.1 say the same"),
+        (dict(eta0=np.float64(0.0)), "eta0=0.0 must be"),
+        (dict(average=np.int64(-1)), "average=-1 must be"),
+        (dict(verbose=np.int64(-1)), "verbose=-1 must be"),
+    ],
+    ids=str,
+)
+def test_messages_show_numbers_as_they_are_typed(asked, words):
+    with pytest.raises(ValueError, match=words):
+        SGDClassifier(**asked).fit([[0.0], [1.0]], [0, 1])
+
+
+def test_rules_and_schedules_are_said_as_they_are_typed(data):
+    X, y, _ = data
+    rule, schedule = linsep.stopping.MaxIterations(np.int64(3)), linsep.schedules.Constant(np.float64(0.1))
+    assert (str(rule), str(schedule)) == ("MaxIterations(n=3)", "Constant(eta=0.1)")
+    with pytest.warns(ConvergenceWarning, match=r"stopped by MaxIterations\(n=3\);"):
+        SGDClassifier(stopping=rule, schedule=schedule, random_state=0).fit(X, y)
+
+
+def test_verbose_says_how_the_fit_ended_and_epsilon_is_of_other_losses(data, capsys):
+    X, y, _ = data
+    asked = dict(alpha=0.01, tol=None, max_iter=2, random_state=0)
+    loud, quiet = SGDClassifier(verbose=1, epsilon=0.3, **asked).fit(X, y), SGDClassifier(**asked).fit(X, y)
+    assert capsys.readouterr().err == "SGDClassifier: sgd, 2 iterations: stopped after max_iter=2\n"
+    np.testing.assert_array_equal(loud.coef_, quiet.coef_)

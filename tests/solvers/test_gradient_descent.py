@@ -425,3 +425,11 @@ def test_jumps_over_a_smooth_minimum_are_told_of_a_constant_step_that_arrives():
     with pytest.warns(StepSizeWarning, match=r"jumps back and forth over it\. Try .*, or Constant\(eta=0\.1\)"):
         minimize(f, grad, start, schedule=1.0, max_iter=50)
     assert minimize(f, grad, start, schedule=0.1).converged
+
+
+def test_steps_that_land_on_a_kink_stay_there_by_the_subgradient_zero():
+    """The lecture's walk from (½, ½) in exact arithmetic; η = ⅛ is a sum of few bits, which .1 is not."""
+    run = minimize(lambda x: x[0] ** 2 + abs(x[1]), lambda x: [2 * x[0], np.sign(x[1])], [0.5, 0.5], schedule=0.125)
+    assert run.converged
+    assert run.last[1] == 0
+    assert run.advice == ""

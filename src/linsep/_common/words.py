@@ -181,3 +181,15 @@ def shown(value: object) -> str:
         return "[" + ", ".join(map(shown, value)) + "]"
     plain = getattr(value, "item", None)
     return repr(plain() if plain is not None and getattr(value, "ndim", None) == 0 else value)
+
+
+def typed(record: object) -> str:
+    """Return a record as somebody would type it.
+
+    Examples
+    --------
+    >>> from linsep.stopping import ParameterChange
+    >>> typed(ParameterChange(1e-3))
+    'ParameterChange(tol=0.001)'
+    """
+    return f"{type(record).__name__}({', '.join(f'{name}={shown(value)}' for name, value in vars(record).items())})"

@@ -45,5 +45,6 @@ class Certified(Specification):
         """Say what a certificate takes, and where else something is proven."""
         attributes = {name: one for kind in type(self).__mro__ for name, one in vars(kind).items()}
         others = [name for name, one in attributes.items() if isinstance(one, ProofAttribute) and hasattr(self, name)]
-        takes = "it takes a fit on all data at once (partial_fit sees one batch) and a convex loss that defines its conjugate"
-        return takes + f"; what is proven stands in {' and '.join(others)}" * bool(others)
+        where = f"; what is proven stands in {' and '.join(others)}" if others else ""
+        takes = "it takes a fit on all data at once (partial_fit sees one batch) and a convex loss that defines its"
+        return f"{takes} conjugate{where}"

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .. import losses, schedules, stopping
 from .._common.checks import check_choice, check_count
+from .._common.words import shown
 from ..losses import Loss
 from ..objective.examples import Examples
 from ..schedules import Adaptive, Constant, InversePower, InverseTime, Schedule
@@ -162,10 +163,8 @@ class ScikitLearnNames(StreamingEstimator):
         for ours, usual, theirs in SPELLINGS:
             both = [name for name in theirs if name in given]
             if both and hasattr(self, ours) and not _same(getattr(self, ours), usual):
-                raise ValueError(
-                    f"{ours}={getattr(self, ours)!r} and {both[0]}={given[both[0]]!r} say the same thing twice; "
-                    f"give {ours}, or {both[0]} as in scikit-learn"
-                )
+                said = f"{ours}={shown(getattr(self, ours))} and {both[0]}={shown(given[both[0]])}"
+                raise ValueError(f"{said} say the same thing twice; give {ours}, or {both[0]} as in scikit-learn")
         for name, least in (("alpha", 0.0), ("power_t", 0.0), ("epsilon", 0.0)):
             if getattr(self, name, None) is not None:
                 check_number(name, getattr(self, name), least)
@@ -177,16 +176,18 @@ class ScikitLearnNames(StreamingEstimator):
             most = 1.0 if name == "validation_fraction" else np.inf
             if not 0 < check_number(name, self._theirs(name), 0.0, most) < most:
                 raise ValueError(
-                    f"{name}={self._theirs(name)!r} must be more than 0" + ", and less than 1" * (most == 1)
+                    f"{name}={shown(self._theirs(name))} must be more than 0" + ", and less than 1" * (most == 1)
                 )
         check_count("n_iter_no_change", self._theirs("n_iter_no_change"))
         for name in ("shuffle", "early_stopping"):
             check_choice(name, self._theirs(name), (True, False))
         average = self._theirs("average")
         if not isinstance(average, bool | np.bool_ | Integral) or average < 0:
-            raise ValueError(f"average={average!r} must be True, False, or from which step on to average")
+            raise ValueError(f"average={shown(average)} must be True, False, or from which step on to average")
         if not isinstance(self.verbose, Integral) or self.verbose < 0:
-            raise ValueError(f"verbose={self.verbose!r} must be a whole number: 0 says nothing, 1 how the fit ended")
+            raise ValueError(
+                f"verbose={shown(self.verbose)} must be a whole number: 0 says nothing, 1 how the fit ended"
+            )
 
     # -- what it means ------------------------------------------------------------------------------------------------
 

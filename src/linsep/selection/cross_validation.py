@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .._common.checks import check_choice
+from .._common.words import shown
 from ..estimators import LinearSVC, LogisticRegression
 from ..estimators._specification import penalty_of
 from ..penalties import Penalty
@@ -136,7 +137,7 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         ratios = [] if given is None else list(np.ravel(np.asarray(given, dtype=object)))
         if not ratios or not all(isinstance(one, Real) and 0 <= float(one) <= 1 for one in ratios):
             raise ValueError(
-                f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={self.l1_ratios!r})"
+                f"l1_ratios must be an array-like of numbers between 0 and 1; got (l1_ratios={shown(self.l1_ratios)})"
             )
         return [float(one) for one in ratios]
 
