@@ -467,6 +467,29 @@ def test_amounts_in_brackets_are_said_to_be_written_with_a_minus(tmp_path):
     run("fit", tmp_path / "a.csv", "-t", "y")
 
 
+@pytest.mark.parametrize("more", [(), ("--max-memory", "8GB")], ids=["in memory", "in parts"])
+def test_empty_text_is_missing_in_typed_tables_as_in_csv(tmp_path, more):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["Ede", "Ulm", ""], 300), "y": rng.choice(["no", "yes", ""], 300)})
+    frame["days"] = np.where(rng.random(300) < 0.3, "", rng.normal(9, 2, 300).round(2).astype(str))
+    frame["kind"] = pd.Categorical(rng.choice(["a", ""], 300))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = []
+    for name in ("a.csv", "a.parquet"):
+        run("fit", tmp_path / name, "-t", "y", *more, "-o", tmp_path / "m.json")
+        found.append(run_json("explain", tmp_path / "m.json")["planes"])
+    assert [one["column"] for one in found[0][0]["columns"]] == [one["column"] for one in found[1][0]["columns"]]
+    both = [{one["feature"]: one["coefficient"] for one in planes[0]["coefficients"]} for planes in found]
+    assert both[0] == pytest.approx(both[1], rel=1e-3, abs=1e-5)
+
+
+def test_too_many_classes_are_told_among_the_rows_that_were_read(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{k},name{k % 1500}\n" for k in range(2000)))
+    said = run("fit", tmp_path / "a.csv", "-t", "y", "--max-memory", "8GB", "-o", tmp_path / "m.json", code=2)
+    assert "1,500 different values in 2,000 rows are no classes" in said
+
+
 def told(*words):
     """Return what a command says to programs, whatever it exits with."""
     return json.loads(call(*words, "--json").out)
