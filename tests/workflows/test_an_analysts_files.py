@@ -109,7 +109,9 @@ def test_spaces_after_commas_below_a_header_without_any(tmp_path):
     assert tight == spaced.replace("spaced", "tight")
     assert "<=50K" in tight
     (tmp_path / "text.csv").write_text("x,y\n1, a\n2,b\n3,b\n4, a\n")
-    assert "classes      a: 2, b: 2" in run("fit", tmp_path / "text.csv", "-t", "y")  # where some have none, spaces count
+    assert "classes      a: 2, b: 2" in run(
+        "fit", tmp_path / "text.csv", "-t", "y"
+    )  # where some have none, spaces count
 
 
 def test_one_class_is_named_as_such(tmp_path):
@@ -380,7 +382,9 @@ def test_between_text_and_category_both_sides_say_what_the_other_would_be():
 def test_each_plane_of_several_classes_says_whose_it_is_and_whether_it_tells_anything(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 2))
-    frame = pd.DataFrame({"a": x[:, 0], "b": rng.choice(["u", "v", "w"], 200), "y": np.where(x[:, 0] > 0, "up", "down")})
+    frame = pd.DataFrame(
+        {"a": x[:, 0], "b": rng.choice(["u", "v", "w"], 200), "y": np.where(x[:, 0] > 0, "up", "down")}
+    )
     frame.loc[[3, 50, 120], "y"] = "rare"
     frame.to_csv(tmp_path / "a.csv", index=False)
     run("fit", tmp_path / "a.csv", "-t", "y", "--loss", "hinge", "-o", tmp_path / "m.json")
@@ -427,7 +431,9 @@ def test_probabilities_for_other_base_rates_are_not_called_badly_learned(tmp_pat
 def test_a_comparison_says_how_many_rows_lie_on_the_weak_plane(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n0,a\n0,b\n0,a\n1,b\n2,b\n")
     said = call("compare", tmp_path / "a.csv", "-t", "y").out.decode()
-    assert "proven: a plane has no row on its wrong side, but 3 of 5 rows on itself, and none separates them all" in said
+    assert (
+        "proven: a plane has no row on its wrong side, but 3 of 5 rows on itself, and none separates them all" in said
+    )
 
 
 def test_two_columns_with_a_level_in_common_are_not_said_to_depend_on_each_other(tmp_path):
