@@ -412,7 +412,7 @@ def test_the_ending_of_an_export_says_its_kind(tmp_path):
 
 def test_isotonic_regression_of_few_scores_says_that_they_are_few():
     said = [Calibration("isotonic", (), folds=5, rows=rows).in_words for rows in (999, 1_000)]
-    assert said[0] == "by isotonic regression of 999 out-of-fold scores, fewer than the 1,000 it needs, 5 folds"
+    assert said[0] == "by isotonic regression of 999 out-of-fold scores, 5 folds (fewer than the 1,000 it needs)"
     assert "fewer" not in said[1]
 
 
