@@ -109,7 +109,9 @@ def test_spaces_after_commas_below_a_header_without_any(tmp_path):
     assert tight == spaced.replace("spaced", "tight")
     assert "<=50K" in tight
     (tmp_path / "text.csv").write_text("x,y\n1, a\n2,b\n3,b\n4, a\n")
-    assert "classes      a: 2, b: 2" in run("fit", tmp_path / "text.csv", "-t", "y")  # where some have none, spaces count
+    assert "classes      a: 2, b: 2" in run(
+        "fit", tmp_path / "text.csv", "-t", "y"
+    )  # where some have none, spaces count
 
 
 def test_one_class_is_named_as_such(tmp_path):
@@ -380,7 +382,9 @@ def test_between_text_and_category_both_sides_say_what_the_other_would_be():
 def test_each_plane_of_several_classes_says_whose_it_is_and_whether_it_tells_anything(tmp_path):
     rng = np.random.default_rng(0)
     x = rng.normal(size=(200, 2))
-    frame = pd.DataFrame({"a": x[:, 0], "b": rng.choice(["u", "v", "w"], 200), "y": np.where(x[:, 0] > 0, "up", "down")})
+    frame = pd.DataFrame(
+        {"a": x[:, 0], "b": rng.choice(["u", "v", "w"], 200), "y": np.where(x[:, 0] > 0, "up", "down")}
+    )
     frame.loc[[3, 50, 120], "y"] = "rare"
     frame.to_csv(tmp_path / "a.csv", index=False)
     run("fit", tmp_path / "a.csv", "-t", "y", "--loss", "hinge", "-o", tmp_path / "m.json")
@@ -408,7 +412,7 @@ def test_the_ending_of_an_export_says_its_kind(tmp_path):
 
 def test_isotonic_regression_of_few_scores_says_that_they_are_few():
     said = [Calibration("isotonic", (), folds=5, rows=rows).in_words for rows in (999, 1_000)]
-    assert said[0] == "by isotonic regression of 999 out-of-fold scores, fewer than the 1,000 it needs, 5 folds"
+    assert said[0] == "by isotonic regression of 999 out-of-fold scores, 5 folds (fewer than the 1,000 it needs)"
     assert "fewer" not in said[1]
 
 
@@ -427,7 +431,9 @@ def test_probabilities_for_other_base_rates_are_not_called_badly_learned(tmp_pat
 def test_a_comparison_says_how_many_rows_lie_on_the_weak_plane(tmp_path):
     (tmp_path / "a.csv").write_text("x,y\n0,a\n0,b\n0,a\n1,b\n2,b\n")
     said = call("compare", tmp_path / "a.csv", "-t", "y").out.decode()
-    assert "proven: a plane has no row on its wrong side, but 3 of 5 rows on itself, and none separates them all" in said
+    assert (
+        "proven: a plane has no row on its wrong side, but 3 of 5 rows on itself, and none separates them all" in said
+    )
 
 
 def test_two_columns_with_a_level_in_common_are_not_said_to_depend_on_each_other(tmp_path):
@@ -465,6 +471,29 @@ def test_amounts_in_brackets_are_said_to_be_written_with_a_minus(tmp_path):
     assert "an amount below zero is -$13,501.51; correct it" in said
     frame.replace("($13,501.51)", "-$13,501.51").to_csv(tmp_path / "a.csv", index=False)
     run("fit", tmp_path / "a.csv", "-t", "y")
+
+
+@pytest.mark.parametrize("more", [(), ("--max-memory", "8GB")], ids=["in memory", "in parts"])
+def test_empty_text_is_missing_in_typed_tables_as_in_csv(tmp_path, more):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"town": rng.choice(["Ede", "Ulm", ""], 300), "y": rng.choice(["no", "yes", ""], 300)})
+    frame["days"] = np.where(rng.random(300) < 0.3, "", rng.normal(9, 2, 300).round(2).astype(str))
+    frame["kind"] = pd.Categorical(rng.choice(["a", ""], 300))
+    frame.to_csv(tmp_path / "a.csv", index=False)
+    frame.to_parquet(tmp_path / "a.parquet")
+    found = []
+    for name in ("a.csv", "a.parquet"):
+        run("fit", tmp_path / name, "-t", "y", *more, "-o", tmp_path / "m.json")
+        found.append(run_json("explain", tmp_path / "m.json")["planes"])
+    assert [one["column"] for one in found[0][0]["columns"]] == [one["column"] for one in found[1][0]["columns"]]
+    both = [{one["feature"]: one["coefficient"] for one in planes[0]["coefficients"]} for planes in found]
+    assert both[0] == pytest.approx(both[1], rel=1e-3, abs=1e-5)
+
+
+def test_too_many_classes_are_told_among_the_rows_that_were_read(tmp_path):
+    (tmp_path / "a.csv").write_text("x,y\n" + "".join(f"{k},name{k % 1500}\n" for k in range(2000)))
+    said = run("fit", tmp_path / "a.csv", "-t", "y", "--max-memory", "8GB", "-o", tmp_path / "m.json", code=2)
+    assert "1,500 different values in 2,000 rows are no classes" in said
 
 
 def told(*words):

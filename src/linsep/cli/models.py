@@ -302,6 +302,10 @@ def report(
     return 0
 
 
+#: What an export is, by the ending of its name.
+ENDINGS: dict[str, Literal["onnx", "sql", "python"]] = {".onnx": "onnx", ".sql": "sql", ".py": "python"}
+
+
 def export(
     model: Model,
     *,
@@ -330,7 +334,7 @@ def export(
     from ..persistence.python_source import to_python
     from ..persistence.sql import to_sql
 
-    to = to or {".onnx": "onnx", ".sql": "sql", ".py": "python"}.get("" if output is None else output.suffix.lower())
+    to = to or (None if output is None else ENDINGS.get(output.suffix.lower()))
     if to is None:
         raise ValueError("say to what: --to onnx, --to sql or --to python, or -o with a name in .onnx, .sql or .py")
     if output is None and (json or to == "onnx"):

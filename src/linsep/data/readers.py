@@ -274,15 +274,24 @@ def _valid(part: Any) -> Any:
 def _plain(name: str, table: pa.Table, missing: Sequence[str] = ()) -> pa.Table:
     """Return the table without the types that few of pyarrow's functions take: views of text, which polars writes.
 
-    What a user says stands for a missing value is none.
+    What a user says stands for a missing value is none, and neither is text without a character: as in CSV.
     """
     check_names(name, table.column_names)
     for j, column in enumerate(table.schema):
         if plain := {pa.string_view(): pa.string(), pa.float16(): pa.float32()}.get(column.type):
             table = table.set_column(j, column.name, table.column(j).cast(plain))
-        if missing:
-            table = table.set_column(j, column.name, _without(table.column(j), missing))
+        if missing or _has_blanks(table.column(j)):
+            table = table.set_column(j, column.name, _without(table.column(j), ("", *missing)))
     return table
+
+
+def _has_blanks(values: pa.ChunkedArray) -> bool:
+    """Whether some text is empty."""
+    kind = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind)):
+        return False
+    chunks = (chunk.dictionary if pa.types.is_dictionary(values.type) else chunk for chunk in values.chunks)
+    return any(pc.any(pc.equal(chunk, "")).as_py() for chunk in chunks)
 
 
 def _without(values: pa.ChunkedArray, words: Sequence[str]) -> pa.ChunkedArray:

@@ -191,8 +191,8 @@ class Calibration:
             by = "by the log odds of the fit"
             return f"{by}, corrected to {rates}" if self.base_rates else f"{by} without the weights of the classes"
         how = {"sigmoid": "Platt's sigmoid", "isotonic": "isotonic regression"}[self.method]
-        few = ", fewer than the 1,000 it needs" if self.method == "isotonic" and self.rows < ISOTONIC else ""
-        return f"by {how} of {self.rows:,} out-of-fold scores{few}, {self.folds} folds{at}"
+        few = " (fewer than the 1,000 it needs)" if self.method == "isotonic" and self.rows < ISOTONIC else ""
+        return f"by {how} of {self.rows:,} out-of-fold scores, {self.folds} folds{few}{at}"
 
     def to_dict(self) -> dict[str, Any]:
         """Return it in terms of JSON."""

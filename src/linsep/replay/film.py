@@ -472,7 +472,9 @@ def _where_cut(recording: Recording) -> str:
 def _notes(recording: Recording, frames: int, shown: int, numbers: IntArray) -> list[str]:
     """Say what is not there."""
     history, n = recording.history, recording.problem.rows.n
-    notes = [] if recording.result.advice else [_rows_from_one(recording, words, numbers) for words in recording.warnings]
+    notes = (
+        [] if recording.result.advice else [_rows_from_one(recording, words, numbers) for words in recording.warnings]
+    )
     if recording.cut_short:
         notes.append(f"The fit was stopped {_where_cut(recording)}; by itself it would go on.")
     if getattr(recording.model, "keep", "") in ("average", "vote"):

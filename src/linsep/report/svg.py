@@ -141,7 +141,7 @@ def lines(
     if mark is not None:
         parts.append(_mark(x, *mark))
     parts += [_circle(x, y, a, b, k) for k, (a, b) in enumerate(dots) if np.isfinite(b)]
-    return _chart(parts, title, axes=(x, y)) + _legend(series, "line")
+    return _chart(parts, title, x=x, y=y) + _legend(series, "line")
 
 
 def stepped(x: ArrayLike, y: ArrayLike) -> tuple[FloatArray, FloatArray]:
@@ -171,7 +171,7 @@ def histogram(x: Axis, edges: FloatArray, counts: Mapping[str, ArrayLike], *, ti
         below = above
     if x.low <= 0 <= x.high:
         parts.append(_mark(x, 0.0, mark))
-    return _chart(parts, title, axes=(x, y)) + _legend(counts, "bar")
+    return _chart(parts, title, x=x, y=y) + _legend(counts, "bar")
 
 
 def bars(names: Sequence[str], values: Sequence[float], *, title: str, signed: bool = True, row: float = 18.0) -> str:
@@ -224,15 +224,13 @@ def _down(y: Axis, values: ArrayLike) -> FloatArray:
     return np.asarray(HIGH * (1 - y.place(values)))
 
 
-def _chart(
-    parts: Sequence[str], title: str, height: float = HIGH, kind: str = "chart", axes: Sequence[Axis] = ()
-) -> str:
+def _chart(parts: Sequence[str], title: str, height: float = HIGH, kind: str = "chart", **axes: Axis) -> str:
     """Return a chart; the names of its axes are paragraphs, which a narrow screen breaks into lines."""
     shown = text(title)
     size = f'width="100%" height="{height:.0f}"'
     drawn = f'<svg role="img" aria-label="{shown}" {size}><title>{shown}</title>{"".join(parts)}</svg>'
-    below, above = [f'<p class="label {axis}">{text(one.label)}</p>' for axis, one in zip("xy", axes)] or ("", "")
-    return f'<div class="{kind}">{above}{drawn}{below}</div>'
+    named = {name: f'<p class="label {name}">{text(axis.label)}</p>' for name, axis in axes.items()}
+    return f'<div class="{kind}">{named.get("y", "")}{drawn}{named.get("x", "")}</div>'
 
 
 def _frame(x: Axis, y: Axis) -> str:

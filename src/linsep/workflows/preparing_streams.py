@@ -273,7 +273,8 @@ class _Counting:
                 labels(frame[target], target, name)  # which says why it cannot be
             for pair in _plain(frame[target]).value_counts().to_pylist():
                 counts[pair["values"]] = counts.get(pair["values"], 0) + pair["counts"]
-            _check_classes(len(counts) if pa.types.is_string(values_type) else 0, done, f"{name}, column {target!r}")
+            seen, many_so_far = done + block.frame.num_rows, len(counts) if pa.types.is_string(values_type) else 0
+            _check_classes(many_so_far, seen, f"{name}, column {target!r}")
             if drawing is not None:
                 frame = frame.filter(pa.array(~drawing.take(_numbered(frame[target], places))))
             with block.blaming():
