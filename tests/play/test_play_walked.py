@@ -193,3 +193,12 @@ def test_a_file_that_is_not_taken_is_said(browser, address):
         page.evaluate(FALL % 10)
         page.wait_for("document.getElementById('file-notes').innerText.includes('did not take the file')")
         assert page.problems == []
+
+
+def test_what_rounding_leaves_of_no_loss_at_all_is_called_nought(browser, address):
+    with browser.open(f"{address}#points=-2,1p-1,1.5p-1.5,2p2,-1n1,-1.5n1.5,0n", width=360, height=740) as page:
+        page.wait_for(f"{ANSWERED} && play.shown.film")
+        page.click("#hand-on")
+        page.click("#hand-reveal")
+        page.wait_for("document.getElementById('hand-best').innerText.includes('0 of 6 wrong')")
+        assert "mean hinge 0, logistic" in page.text("#hand-best")
