@@ -15,6 +15,7 @@ from sklearn.preprocessing import PolynomialFeatures
 import linsep
 from asking import ANSWERS, asked, preset
 from linsep import HardMarginSVC, LinearSVC, LogisticRegression, Perceptron, ZeroOneClassifier, losses
+from linsep.arithmetic.exact._clock import ProofTimeoutError
 from linsep.play.answers import Answers
 from linsep.play.errors import RefusedError
 from linsep.play.files import MOST_BYTES, Files
@@ -58,6 +59,16 @@ def test_a_film_cut_short_still_reports_the_whole_fit():
     answer = asked("fit", points=points, method={"name": "perceptron"}, steps=5)
     assert len(answer["film"]["frames"]["step"]) <= 6
     assert answer["model"]["coef"] == Perceptron(order="cyclic", keep="best", max_iter=100).fit(X, y).coef_[0].tolist()
+
+
+def test_a_proof_that_takes_too_long_is_said_without_parameters(monkeypatch):
+    def late(*words, **named):
+        raise ProofTimeoutError("undecided within time_limit=60 s; raise time_limit")
+
+    monkeypatch.setattr("linsep.play.answers.record_fit", late)
+    answer = asked("fit", points=preset("separable")[0], method={"name": "hard_margin"})
+    assert answer["kind"] == "refused"
+    assert "could not be proven in time" in answer["why"]
 
 
 def test_a_draft_is_the_model_of_its_film():

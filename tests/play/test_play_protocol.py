@@ -80,7 +80,9 @@ def test_a_window_goes_from_left_to_right(window):
     assert answer["kind"] == "error"
 
 
-KNOWN = st.sampled_from(["v", "id", "fit", "points", "method", "features", "steps", "x", "y", "positive", "name", "C"])
+KNOWN = st.sampled_from(
+    ["v", "id", "fit", "points", "names", "method", "features", "steps", "x", "y", "positive", "name", "C"]
+)
 LEAVES = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5) | KNOWN
 GARBAGE = st.recursive(
     LEAVES, lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=3) | KNOWN, inner, max_size=4)

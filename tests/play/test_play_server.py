@@ -17,6 +17,7 @@ import urllib.request
 
 import pytest
 
+from linsep.cli.showing import play
 from linsep.play import workers
 from linsep.play.presets import PRESETS
 from linsep.play.protocol import Question
@@ -422,3 +423,26 @@ def test_a_port_that_is_taken_is_said(address):
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2
     assert f"port {port} is taken" in done.stderr
+
+
+@pytest.mark.parametrize(("words", "fragment"), [(None, ""), ("http://127.0.0.1:1/t/#preset=xor", "#preset=xor")])
+def test_the_browser_is_opened_at_the_address_that_is_said(words, fragment, monkeypatch, capsys):
+    opened: list[str] = []
+
+    class Serving:
+        address = "http://127.0.0.1:8421/token/"
+
+        def __init__(self, files, port):
+            self.files = files
+
+        def serve(self):
+            end = time.monotonic() + 20
+            while not opened and time.monotonic() < end:
+                time.sleep(0.02)
+            self.files.close()
+
+    monkeypatch.setattr("webbrowser.open", opened.append)
+    monkeypatch.setattr("linsep.play.server.Running", Serving)
+    assert play(words) == 0
+    assert opened == [f"http://127.0.0.1:8421/token/{fragment}"]
+    assert capsys.readouterr().out == f"{opened[0]}\n"

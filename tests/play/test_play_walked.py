@@ -193,3 +193,37 @@ def test_a_file_that_is_not_taken_is_said(browser, address):
         page.evaluate(FALL % 10)
         page.wait_for("document.getElementById('file-notes').innerText.includes('did not take the file')")
         assert page.problems == []
+
+
+def test_what_rounding_leaves_of_no_loss_at_all_is_called_nought(browser, address):
+    with browser.open(f"{address}#points=-2,1p-1,1.5p-1.5,2p2,-1n1,-1.5n1.5,0n", width=360, height=740) as page:
+        page.wait_for(f"{ANSWERED} && play.shown.film")
+        page.click("#hand-on")
+        page.click("#hand-reveal")
+        page.wait_for("document.getElementById('hand-best').innerText.includes('0 of 6 wrong')")
+        assert "mean hinge 0, logistic" in page.text("#hand-best")
+
+
+WRITTEN = """(() => { const written = [], pen = CanvasRenderingContext2D.prototype, usual = pen.fillText;
+    pen.fillText = function (words, x, y) {
+      const wide = this.measureText(words).width, left = this.textAlign === "right" ? x - wide : x;
+      written.push([words, left, left + wide]);
+      return usual.call(this, words, x, y);
+    };
+    play.player.go(5);
+    pen.fillText = usual;
+    const { at, window } = play.view();
+    const names = written.filter(([words]) => /^(w|w before|y·x)$/.test(words));
+    return [names, at.x(window[0][0]), at.x(window[0][1])]; })()"""
+
+
+def test_names_of_vectors_stay_within_the_picture(browser, address):
+    with browser.open(address, width=360, height=740) as page:
+        ready(page)
+        page.evaluate("play.player.go(0)")
+        seen = []
+        for frame in range(1, page.evaluate("play.shown.film.frames.step.length")):
+            written, left, right = page.evaluate(WRITTEN.replace("go(5)", f"go({frame})"))
+            seen += [words for words, *_ in written]
+            assert all(left < begins and ends < right for _, begins, ends in written), written
+        assert set(seen) == {"w", "w before", "y·x"}

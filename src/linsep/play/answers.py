@@ -128,6 +128,9 @@ class Answers:
             plain = question.body.get("features", "plain") in ("plain", "standardised") and "file" not in question.body
             why = advice.not_separable(error, "line" if plain else "plane of these features")
             return protocol.write(question.id, "refused", why=why, overlap=True)
+        except TimeoutError:
+            why = "It could not be proven in time whether these classes are separable. Fewer digits or columns help."
+            return protocol.write(question.id, "refused", why=why)
         except (ValueError, ArithmeticError, MemoryError, np.linalg.LinAlgError) as error:
             return protocol.write(question.id, "refused", why=_sentence(str(error) or type(error).__name__))
 

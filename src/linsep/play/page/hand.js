@@ -5,6 +5,8 @@
 const element = id => document.getElementById(id);
 const HAND = { color: "cause", width: 3 };
 
+const mean = risk => short(risk < 1e-12 ? 0 : risk); // what is left of 0 by rounding
+
 export class Hand {
   constructor({ ask, redraw, view, save }) {
     Object.assign(this, { ask, redraw, view, save, on: false, turn: 0, shift: 0, steep: 1, counted: null, best: null });
@@ -79,7 +81,7 @@ export class Hand {
     this.asking = false;
     if (answer?.kind === "judged") {
       this.counted = answer;
-      if (this.on) element("hand-counts").textContent = `Your line: ${answer.mistakes} of ${answer.n} wrong, mean hinge ${short(answer.risks.hinge)}, mean logistic ${short(answer.risks.logistic)}`;
+      if (this.on) element("hand-counts").textContent = `Your line: ${answer.mistakes} of ${answer.n} wrong, mean hinge ${mean(answer.risks.hinge)}, mean logistic ${mean(answer.risks.logistic)}`;
     }
     if (String(plane) !== String(this.plane)) this.refresh(false);
   }
@@ -90,7 +92,7 @@ export class Hand {
     const [fewest, hinge, logistic] = answer.planes;
     this.best = fewest;
     const bound = fewest.least === fewest.mistakes ? "proven: no line makes fewer" : `no line makes fewer than ${fewest.least}`;
-    element("hand-best").textContent = `The optimum: ${fewest.mistakes} of ${fewest.n} wrong (${bound}). With hardly any penalty, the soft margin has mean hinge ${short(hinge.risks.hinge)}, logistic regression mean logistic ${short(logistic.risks.logistic)}.`;
+    element("hand-best").textContent = `The optimum: ${fewest.mistakes} of ${fewest.n} wrong (${bound}). With hardly any penalty, the soft margin has mean hinge ${mean(hinge.risks.hinge)}, logistic regression mean logistic ${mean(logistic.risks.logistic)}.`;
     this.redraw();
   }
 

@@ -4,6 +4,7 @@
 
 const STYLE = { before: { color: "quiet", width: 2 }, added: { color: "cause", width: 2.5 }, now: { color: "plane", width: 2 } };
 const ROOM = 0.4; // how much of the picture's shorter half they may take; longer ones are drawn smaller, all alike
+const WIDE = 8; // dots of a letter
 const APART = 56; // dots between two tips at the least that have names of their own: nearer ones are written over each other
 
 export function arrow(pen, [x, y], [tipX, tipY], style) {
@@ -34,19 +35,22 @@ export function paintUpdate(pen, at, film, frame, [across, up]) {
   arrow(pen, foot, tip(now), STYLE.now);
   arrow(pen, tip(before), tip(now), STYLE.added);
   const middle = tip(before).map((value, k) => (value + tip(now)[k]) / 2);
-  name(pen, "w", tip(now), foot, "plane");
+  const edge = at.x(across[1]);
+  name(pen, "w", tip(now), foot, "plane", edge);
   if (Math.hypot(tip(now)[0] - tip(before)[0], tip(now)[1] - tip(before)[1]) < APART) return;
-  name(pen, "w before", tip(before), foot, "quiet");
-  name(pen, film.rule ? "y·x" : "−η·∇ℓ", middle, [middle[0] + tip(before)[1] - tip(now)[1], middle[1] + tip(now)[0] - tip(before)[0]], "cause");
+  name(pen, "w before", tip(before), foot, "quiet", edge);
+  name(pen, film.rule ? "y·x" : "−η·∇ℓ", middle, [middle[0] + tip(before)[1] - tip(now)[1], middle[1] + tip(now)[0] - tip(before)[0]], "cause", edge);
 }
 
-// Write beside a place, on the side that leads away from another one; where they are the same, nothing.
-function name(pen, words, [x, y], [fromX, fromY], role) {
+// Write beside a place, on the side that leads away from another one, or above it where the picture ends there; where they
+// are the same, nothing.
+function name(pen, words, [x, y], [fromX, fromY], role, edge) {
   const far = Math.hypot(x - fromX, y - fromY), { fillStyle, textAlign } = pen;
   if (!(far > 12)) return;
   const [a, b] = [(x - fromX) / far * 12, (y - fromY) / far * 12];
   pen.fillStyle = color(role);
-  text(pen, words, x + a, y + b + 4, a < 0 ? "right" : "left");
+  if (a >= 0 && x + a + WIDE * words.length > edge) text(pen, words, edge - 2, y + (b > 0 ? 16 : -10), "right");
+  else text(pen, words, x + a, y + b + 4, a < 0 ? "right" : "left");
   Object.assign(pen, { fillStyle, textAlign });
 }
 
