@@ -16,6 +16,7 @@ from .. import penalties
 from .._common.types import FloatArray
 from .._common.words import shown
 from ..losses import Loss
+from ..objective.objective import in_force
 from ..objective.statement import Statement
 from ..penalties import Penalty
 
@@ -117,7 +118,7 @@ class Specification:
 
     def _is_exact(self) -> bool:
         """Whether this fit says something exactly: without a penalty, of columns that are redundant or run away."""
-        return not self._statement().penalised
+        return not any(in_force(self._penalty(), self._C())[0].numbers)
 
     def _is_linear(self, X: Any) -> bool:
         """Whether a fit on X does no more with rows than to multiply and to add them."""

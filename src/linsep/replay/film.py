@@ -17,6 +17,7 @@ from ..analysis.plane_view import plane_view
 from ..history import Record, least_so_far
 from ..losses import Loss
 from ..solvers import Result
+from ..solvers.contract import in_passes
 from ..solvers.result import STOPPED_BY_PROOF
 from .recording import Recording
 
@@ -36,8 +37,6 @@ METHODS = {
     "dual": "dual coordinate descent",
     "multipliers": "method of multipliers",
 }
-#: Solvers that go over the examples in passes.
-BY_EXAMPLES = ("perceptron", "sgd", "dual")
 
 #: Two coordinates of every example, their names, and φ: how features are made of such coordinates.
 Original = tuple[FloatArray, Sequence[str], Callable[[FloatArray], Any]]
@@ -453,7 +452,7 @@ def _ended(result: Result) -> str:
         return f"stopped because {result.history.ended}"
     if result.message == STOPPED_BY_PROOF:
         return "stopped because it is proven that no plane separates the classes"
-    steps = "passes" if result.history.solver in BY_EXAMPLES else "steps"
+    steps = "passes" if in_passes(result.history.solver) else "steps"
     return re.sub(r"max_iter=(\d+)(?: iterations)?", lambda found: f"{int(found[1]):,} {steps}", result.message)
 
 

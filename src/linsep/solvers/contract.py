@@ -134,6 +134,19 @@ def helped_by(solver: Any) -> frozenset[str]:
     return getattr(solver, "helped_by", frozenset())
 
 
+def in_passes(solver: str) -> bool:
+    """Whether the solver of a name takes the examples one after the other: its iterations are passes over them.
+
+    Examples
+    --------
+    >>> in_passes("dual"), in_passes("newton")
+    (True, False)
+    """
+    from .choice import SOLVERS
+
+    return "in_turn" in getattr(SOLVERS.get(solver), "needs", ())
+
+
 def serves(solver: Any, objective: Objective, *, but_for: str = "") -> bool:
     """Whether a solver, or the class of one, can minimise the objective; `but_for`: a need that is left aside."""
     return all(NEEDS[need].met(objective) for need in getattr(solver, "needs", ()) if need != but_for)

@@ -89,7 +89,7 @@ class StochasticDescent:
     absolute: bool = False
     held_out: InMemory | None = field(default=None, compare=False)
     name = "sgd"
-    needs = frozenset({"slope", "one_plane", "rows"})
+    needs = frozenset({"slope", "one_plane", "rows", "in_turn"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average")
     has_free_steps = True  # whether there is a step size to give advice on
     has_pocket = False  # whether the best is that of all planes met, not of those at the ends of passes
@@ -186,7 +186,7 @@ class PerceptronRule(StochasticDescent):
     stopping: Stopping = NoMistakes()  # noqa: RUF009 (a frozen record)
     prove: bool = False
     name = "perceptron"
-    needs = frozenset({"perceptron", "one_plane", "rows"})
+    needs = frozenset({"perceptron", "one_plane", "rows", "in_turn"})
     keeps: ClassVar[tuple[str, ...]] = ("best", "last", "average", "vote")
     has_free_steps = False
     has_pocket = True
