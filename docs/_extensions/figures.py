@@ -53,4 +53,4 @@ def setup(app):
     """Join the build."""
     app.connect("source-read", entitle)
     app.add_post_transform(ScriptLinks)
-    return {"parallel_read_safe": True}
+    return {"parallel_read_safe": True, "env_version": 1}  # one more, and pages that were read before are read anew
