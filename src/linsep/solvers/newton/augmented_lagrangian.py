@@ -299,6 +299,7 @@ class _InMemory:
         run, method = self.run, DualDescent(tol=self.run.method.tol, max_iter=passes)
         found = method.solve(self.objective, start=start, seed=run.seed).as_part()
         if found.proof is not None and found.proof.relative_gap <= run.target:
+            assert found.z is not None, "of a loss with a kink the agreements are known"
             run.lowest, run.highest = (found.proof.primal, found.w, found.b), found.proof.dual
             self.alpha, self.z, self.w = found.alpha, found.z, found.w
             run.history.add(replace(found.history.records[-1], step=0, passes=0))

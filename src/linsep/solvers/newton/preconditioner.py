@@ -17,7 +17,7 @@ from ..sampling import draw
 FACTORED = 3000
 #: … unless its rows are sparse, and one takes as long as more than so many products with it: then conjugate gradients
 #: with its diagonal arrive sooner, at least at first. (w8a, a sixteenth of its rows, worth 10: 4.4 ms instead of 7.1;
-#: a quarter, worth 7: as long; a quarter of a9a, worth 4: a factor takes 4.2 instead of 5.4.)
+#: all, worth 6, and a quarter, worth 7: as long; a quarter of a9a, worth 4: a factor takes 4.2 instead of 5.4.)
 DEAR = 6.0
 #: A factor takes as long as going over so many stored numbers as the cube of the features over this.
 CUBES = 80.0
