@@ -157,5 +157,5 @@ def test_labels_that_are_floats_are_looked_at_once(monkeypatch):
         patched.setattr(_input, "validate_data", None)
         np.testing.assert_array_equal(LogisticRegression().fit(X, y).coef_, expected)
     for wrong in (np.nan, np.inf):
-        with pytest.raises(ValueError, match="(?i)nan|inf"):
+        with pytest.raises(ValueError, match=r"(?i)nan|inf"):
             LogisticRegression().fit(X, np.where(y > 0, wrong, y))

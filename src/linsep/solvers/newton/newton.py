@@ -134,7 +134,7 @@ class _Run(GapRun):
         self.dual = False  # whether it began with dual ascent
         self.metric: Metric | None = None
         self.first: Metric | None = None  # of the first step, where a sample has told it
-        # Whether steps take a factor of the Hessian: where that is dear not before one of them has taken as many products.
+        # Whether steps take a factor of the Hessian: where that is dear not before one has taken as many products.
         self.factor, self.worth = True, TUNED.products
         if self.resident and problem.head.planes is None and problem.d <= FACTORED and is_dear(problem):
             self.factor, self.worth = False, min(TUNED.products, int(products_of_factor(problem)))

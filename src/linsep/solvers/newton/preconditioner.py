@@ -16,8 +16,8 @@ from ..sampling import draw
 #: Up to this many features the Hessian is factored …
 FACTORED = 3000
 #: … unless its rows are sparse, and one takes as long as more than so many products with it: then conjugate gradients
-#: with its diagonal arrive sooner, at least at first. (w8a, a sixteenth of its rows, worth 10: 4.4 ms instead of 7.1; an
-#: eighth, worth 8: 5.0 instead of 10; a quarter of a9a, worth 4: a factor takes 4.2 instead of 5.4.)
+#: with its diagonal arrive sooner, at least at first. (w8a, a sixteenth of its rows, worth 10: 4.4 ms instead of 7.1;
+#: all, worth 6, and a quarter, worth 7: as long; a quarter of a9a, worth 4: a factor takes 4.2 instead of 5.4.)
 DEAR = 6.0
 #: A factor takes as long as going over so many stored numbers as the cube of the features over this.
 CUBES = 80.0
@@ -44,9 +44,7 @@ class Metric(ABC):
         return products <= self.cost
 
 
-def metric_at(
-    point: Any, rng: np.random.Generator | None, *, exact: bool = True, factor: bool | None = None
-) -> Metric:
+def metric_at(point: Any, rng: np.random.Generator | None, *, exact: bool = True, factor: bool | None = None) -> Metric:
     """Return what preconditions a step from a point; see `factored`.
 
     `exact`: whether it may be the whole Hessian; `factor`: whether one is to be made, None for unless it is dear.
