@@ -29,7 +29,7 @@ class Tuning:
     #: On a working set they go on until the gap, as far as its columns tell, is this share of what it was, on the first
     #: (where it is as large as P) and on the others, or this share of what is asked for: work that features left out
     #: make vain against looks at all of them.
-    first: float = 0.3
+    first: float = 0.1
     finer: float = 0.06
     within: float = 0.5
     #: So many stored numbers are gone over at once.
@@ -115,8 +115,12 @@ class RoughSteps:
         return share**2 * work_of_gram(rows) + work_of_factor(len(chosen)) + TUNED.dear
 
     def begin(self, chosen: IntArray, w: FloatArray, b: float, tol: float) -> tuple[FloatArray, float]:
-        """Take the first ones, from zero, on the features that press to leave it."""
-        return self.take(chosen, w, b, max(TUNED.first, TUNED.within * tol))
+        """Take the first ones, from zero, on the features that press to leave it.
+
+        On all features there are others to follow, and these are to be less work than a Hessian.
+        """
+        budget = self._work_by_hessian(chosen) if len(chosen) == self.problem.d else np.inf
+        return self.take(chosen, w, b, max(TUNED.first, TUNED.within * tol), budget)
 
     def go_on(self, chosen: IntArray, w: FloatArray, b: float, gap: float, tol: float) -> tuple[FloatArray, float]:
         """Take more exact ones on these features, where the relative gap is to be made `tol`."""
