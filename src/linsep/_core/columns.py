@@ -74,7 +74,8 @@ class Columns:
     @property
     def stored(self) -> int:
         """How many numbers are stored."""
-        return int(np.diff(self.A.X.indptr)[self.which].sum()) if self.is_sparse else self.n * self.d
+        start = self.A.X.indptr if self.is_sparse else None
+        return self.n * self.d if start is None else int((start[self.which + 1] - start[self.which]).sum())
 
     def columns(self, which: IntArray) -> Self:
         """Return the columns `which` alone; nothing is copied."""

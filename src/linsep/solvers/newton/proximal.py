@@ -239,7 +239,7 @@ class _Run(GapRun):
         slopes = np.abs(self._evaluate().smooth_gradient[: problem.d])
         chosen = np.arange(problem.d) if few else np.flatnonzero(slopes > problem.penalty.l1)
         assert self.steps_roughly is not None, "who begins roughly has such steps"
-        self.w, self.b = self.steps_roughly.take(chosen, self.w, self.b)
+        self.w, self.b = self.steps_roughly.begin(chosen, self.w, self.b, self.method.tol)
 
     def _weaker(self) -> list[float]:
         """Return the values of C that the run comes by, ascending."""
@@ -285,7 +285,7 @@ class _Run(GapRun):
 
     def _improve_roughly(self, steps: RoughSteps, chosen: IntArray, proof: Bound) -> Any:
         """Go over the next working set by rough steps, which count as one; return the whole problem's new point."""
-        self.w, self.b = steps.go_on(chosen, self.w, self.b, self.method.tol / proof.relative_gap)
+        self.w, self.b = steps.go_on(chosen, self.w, self.b, proof.relative_gap, self.method.tol)
         point = self._evaluate()
         steps.judge(proof, point.bound)
         self._note(point, slice(None))
@@ -408,10 +408,10 @@ class _Run(GapRun):
         press = np.where(self.alive, _largest(np.abs(point.smooth_gradient[:d])), -1.0)
         beyond = float(press.max(initial=-1.0)) - self.problem.penalty.l1
         press[used] = np.inf
-        size = min(size, int((press >= max(0.0, self.problem.penalty.l1 - TUNED.margin * beyond)).sum()))
-        if 2 * size > d:
+        near = np.flatnonzero(press >= max(0.0, self.problem.penalty.l1 - TUNED.margin * beyond))
+        if 2 * min(size, len(near)) > d:
             return np.arange(d)
-        return np.sort(np.argpartition(-press, size - 1)[:size]) if size else np.flatnonzero(used)
+        return near if len(near) <= size else np.sort(near[np.argpartition(-press[near], size - 1)[:size]])
 
     # -- Newton's method on one working set --------------------------------------------------------------------------
 
