@@ -30,8 +30,8 @@ def test_dense_equals_sparse_equals_single_precision(model, three, classes):
     dense = clone(model).fit(X, y)
     for other in (sparse.csr_array(X), X.astype(np.float32), sparse.csr_array(X.astype(np.float32))):
         fitted = clone(model).fit(other, y)
-        # As scikit-learn's, this one rounds its planes to the precision of the examples; that costs no proof.
-        rounded = isinstance(model, SGDClassifier) and other.dtype == np.float32
+        # As scikit-learn's, these round their planes to the precision of the examples; that costs no proof.
+        rounded = isinstance(model, (SGDClassifier, Perceptron)) and other.dtype == np.float32
         near = dict(rtol=1e-6, atol=1e-6) if rounded else dict(rtol=1e-8, atol=1e-10)
         np.testing.assert_allclose(fitted.coef_, dense.coef_, **near)
         np.testing.assert_allclose(fitted.intercept_, dense.intercept_, **near)

@@ -22,6 +22,7 @@ from .._core import Rows, fold_losses, one_blas_thread
 from ..certificates.held_out import Fold
 from ..objective.duality import class_scales
 from ..solvers import Start
+from ..solvers.newton.line_search import ARMIJO
 from ..solvers.newton.preconditioner import ScaledFactor, scaled_factor
 from .curves import OWN, solve
 from .path import null_intercept
@@ -33,8 +34,8 @@ LONGEST = 24
 FACTORS = 36
 #: A Hessian of the mean scores is given up for those of each fold where a step with it leaves more of the slope.
 POOR = 0.3
-#: Of the fall that a step's slope promises it must make this share (Armijo); how often it is halved, and steps for a C.
-ARMIJO, HALVED, STEPS = 1e-4, 8, 12
+#: How often a step is halved, and steps for a C.
+HALVED, STEPS = 8, 12
 
 
 def suits(folds: Sequence[Fold], parts: Sequence[tuple[IntArray, IntArray]], rows: Rows) -> bool:

@@ -24,6 +24,7 @@ from ..run import EndOfRun, GapRun, GapSolver, no_step_lowers
 from ..sampling import knows, sample, sample_objective, sample_size
 from ..workspace import Workspace
 from .conjugate_gradients import conjugate_gradients, dot
+from .line_search import ARMIJO, first_lower
 from .preconditioner import FACTORED, Metric, is_dear, metric_at, products_of_factor
 
 
@@ -31,9 +32,7 @@ from .preconditioner import FACTORED, Metric, is_dear, metric_at, products_of_fa
 class Tuning:
     """The constants of Newton's method, with what each trades; `benchmarks/race.py` shows what a change costs."""
 
-    #: Of the fall that a step's slope promises, it must make this share (Armijo); and the shortest step that is tried.
-    armijo: float = 1e-4
-    shortest: float = 1e-10
+    shortest: float = 1e-10  #: The shortest step that is tried.
     #: A step is made longer if at its end this share of its slope is left: one more pass, for far fewer steps where the
     #: classes are (all but) separable.
     steep: float = 0.25
@@ -286,7 +285,7 @@ class _Run(GapRun):
         if self.summed and not self.by_sample:
             self.want["gram"] = True
         new = self._along(point, step, 1.0)
-        if new.objective <= point.objective + TUNED.armijo * dot(point.smooth_gradient, step):
+        if new.objective <= point.objective + ARMIJO * dot(point.smooth_gradient, step):
             return new
         self.metric, self.latest, self.by_sample = None, None, False
         return self._evaluate(*self.problem.zeros())
@@ -349,13 +348,10 @@ class _Run(GapRun):
         """
         if -slope <= TUNED.flat * abs(point.objective):
             return self._nearer(point, step)
-        t = 1.0
-        while t > TUNED.shortest:
-            new = self._along(point, step, t)
-            if new.objective <= point.objective + TUNED.armijo * t * slope:
-                break
-            t *= 0.5
-        else:
+        new, t = first_lower(
+            lambda t: (self._along(point, step, t), t * slope), point.objective, shortest=TUNED.shortest
+        )
+        if new is None:
             return self._nearer(point, step)
         left = dot(new.smooth_gradient, step)
         if t == 1.0 and slope < left < (TUNED.twice if self.summed else TUNED.steep) * slope:

@@ -24,6 +24,7 @@ from ...objective.examples import Pieces
 from ...objective.objective import Objective
 from ..result import STOPPED_BY_OBSERVER, Result
 from ..run import AS_EXACT_AS_CAN_BE
+from .line_search import ARMIJO
 
 
 @dataclass(frozen=True)
@@ -33,8 +34,6 @@ class Tuning:
     #: Steps at the most, and halvings of one.
     steps: int = 50
     halvings: int = 40
-    #: Of the fall that a step's slope promises, it must make this share (Armijo).
-    armijo: float = 1e-4
     #: Columns that are told apart by less than this share of them are told apart by rounding: no use to follow that.
     lost: float = 1e-13
     #: Of problems with little work in a step less is left to gain, down to this share of the objective: the goal falls
@@ -98,7 +97,7 @@ class _Landscape:
             if not np.isfinite(point).all():
                 continue
             primal = enclosed_value(self.problem, *self.split(point), self.share)
-            if primal.high <= now.primal.low - TUNED.armijo * promised:
+            if primal.high <= now.primal.low - ARMIJO * promised:
                 return self.look(point, now.steps + 1)
             # What is lost in the rounding of the objective is decided by the gap, which is sharper.
             if promised <= 4.0 * (primal.width + now.primal.width):

@@ -31,6 +31,7 @@ from ..run import GapRun, GapSolver, no_step_lowers
 from ..sampling import sample, sample_objective, sample_size
 from ..workspace import Workspace
 from .conjugate_gradients import conjugate_gradients, dot
+from .line_search import first_lower
 from .preconditioner import FACTORED, diagonal_in_blocks
 from .proximal_models import TUNED as MODELS
 from .proximal_models import models_at, summed
@@ -76,8 +77,6 @@ class Tuning:
     #: times that share after the next such step; a step that did makes it less by the same factor squared.
     caution: float = 0.25
     more_cautious: float = 2.0
-    #: Of the fall that a step's slope promises, it must make this share (Armijo).
-    armijo: float = 1e-4
     #: The last steps lower P by less than its rounding error, and the gap still by much.
     noise: float = 1e-14
     #: Products with the Hessian for one step at the most, where it is not added up: passes each.
@@ -356,17 +355,18 @@ class _Run(GapRun):
 
     def _within(self, point: Any, step: FloatArray, g: FloatArray, signs: FloatArray) -> Any:
         """Return the first point along a step, halving it, that lowers P enough, no weight having left its orthant."""
-        problem, d, t = self.problem, self.problem.d, 1.0
-        while t > TUNED.shortest:
+        problem, d = self.problem, self.problem.d
+
+        def along(t: float) -> tuple[Any, float]:
             ahead, moved = point.w + t * step[:d], t * step
             moved[:d] = np.where(signs * ahead > 0, ahead, 0.0) - point.w
-            if (slope := dot(g, moved)) < 0:
-                b = point.b + moved[d] if problem.fit_intercept else point.b
-                new = self._passed(_at(problem, point.w + moved[:d], _level(b), gram=False))
-                if new.objective <= point.objective + TUNED.armijo * slope + TUNED.noise * abs(point.objective):
-                    return new
-            t *= 0.5
-        return None
+            if (slope := dot(g, moved)) >= 0:
+                return None, slope
+            b = point.b + moved[d] if problem.fit_intercept else point.b
+            return self._passed(_at(problem, point.w + moved[:d], _level(b), gram=False)), slope
+
+        noise = TUNED.noise * abs(point.objective)
+        return first_lower(along, point.objective, shortest=TUNED.shortest, noise=noise)[0]
 
     def _part(self, chosen: IntArray) -> Objective:
         """Return the problem on these features alone: by columns, if its models are.
@@ -452,14 +452,13 @@ class _Run(GapRun):
             return None
         grown = float(np.abs(point.w + step[:d]).sum() - np.abs(point.w).sum())
         slope = dot(point.smooth_gradient, step) + problem.penalty.l1 * grown
-        noise, t = TUNED.noise * abs(point.objective), 1.0
-        while t > shortest:
-            new = self._along(point, step, t)
-            if new.objective <= point.objective + TUNED.armijo * t * slope + noise:
-                self.trusted = t == 1.0 and point.objective - new.objective >= -TUNED.promised * slope
-                return new
-            t *= 0.5
-        return None
+        noise = TUNED.noise * abs(point.objective)
+        new, t = first_lower(
+            lambda t: (self._along(point, step, t), t * slope), point.objective, shortest=shortest, noise=noise
+        )
+        if new is not None:
+            self.trusted = t == 1.0 and point.objective - new.objective >= -TUNED.promised * slope
+        return new
 
     def _along(self, point: Any, step: FloatArray, t: float) -> Any:
         """Return the point t times a step away."""

@@ -13,6 +13,7 @@ import numpy as np
 from ..._common.types import FloatArray, IntArray
 from ...objective.duality import Bound
 from ...objective.objective import Objective
+from .line_search import ARMIJO
 from .preconditioner import work_of_factor
 from .proximal_models import work_of_gram
 
@@ -34,8 +35,7 @@ class Tuning:
     within: float = 0.5
     #: So many stored numbers are gone over at once.
     at_once: int = 10**8
-    #: Of the fall that a step's slope promises, it must make this share (Armijo), down to so short a step.
-    armijo: float = 1e-4
+    #: The shortest step that is tried.
     shortest: float = 0.2
     #: They are to be less work than a working set's Hessian, which costs as much as going over so many stored numbers
     #: however small it is, and more as it is factored. The first are expected to go
@@ -91,7 +91,7 @@ class RoughSteps:
         columns, c = problem.rows.turned.columns(chosen), problem.weight_of_loss * problem.s
         changing = dict(w=moved, b=level, scores=columns.matvec(moved) + b, manner=self.manner)
         penalty = dict(l1=problem.penalty.l1, l2=problem.penalty.l2, intercept=problem.fit_intercept)
-        pace = dict(passes=TUNED.passes, goal=goal, armijo=TUNED.armijo, shortest=TUNED.shortest)
+        pace = dict(passes=TUNED.passes, goal=goal, armijo=ARMIJO, shortest=TUNED.shortest)
         stored, end = TUNED.passes * max(1, columns.stored), self.manner[3] + budget
         left, at_once = TUNED.steps, max(1, int(min(TUNED.at_once, budget) // stored))
         while left > 0:  # in between Python hears of Ctrl-C

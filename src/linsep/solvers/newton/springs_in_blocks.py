@@ -19,6 +19,7 @@ from ..result import Start
 from ..sampling import sample_objective
 from ..workspace import Vector, Workspace
 from .conjugate_gradients import conjugate_gradients
+from .line_search import ARMIJO
 from .preconditioner import FACTORED, diagonal_of, scaled_factor
 from .sprung_point import SprungPoint, sprung_sums
 
@@ -40,7 +41,6 @@ class Tuned:
     #: tried is between two of them. One that was never too short: such a step is halved after all.
     lengths: FloatArray = field(default_factory=lambda: np.geomspace(2.0**-24, 1.0, 25))
     accuracy: float = 0.1  #: What a step may leave of the slope.
-    armijo: float = 1e-4  #: Which share of the promised decrease a step has to keep.
     shortest: float = 1e-14  #: The shortest step that is tried.
     residual: float = 0.1  #: What conjugate gradients leave of a step's residual: products against steps.
     products: int = 100  #: Products for one step at the most.
@@ -148,7 +148,7 @@ class InBlocks:
             # The inner problem is convex: it has fallen as long as its slope has not turned. Where values drown in
             # rounding, as with a large C, the slope still tells.
             turned = float(new.gradient @ step) / -slope
-            if new.inner <= point.inner + TUNED.armijo * t * slope or turned <= TUNED.accuracy:
+            if new.inner <= point.inner + ARMIJO * t * slope or turned <= TUNED.accuracy:
                 self.wary = self.wary and t < 1.0
                 return self._keep(self._accepted(new))
             if not looked:
