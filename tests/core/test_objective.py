@@ -8,12 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import linsep
 from kernel_cases import COMPILED, as_double, every_kernel, formats, handle, matrix, shapes
 from linsep import losses
 from linsep._core import Rows, mixed_conjugates, mixed_values, reference
 from linsep._core.reference.objective import _ColumnModel
-from linsep.objective.problem import Problem
-from linsep.penalties import Penalty
 
 
 @every_kernel
@@ -311,10 +310,10 @@ def newton_case(seed, n, d, kind, dtype, weighted):
     return A, which, y, rng.uniform(0.5, 2.0, d) if weighted else np.ones(d)
 
 
-def rough_steps(module, A, which, y, c, loss, steps, goal=0.0, share=1.0, passes=8, **how):
+def rough_steps(module, A, which, y, c, loss, steps, enough=0.0, share=1.0, passes=8, single=True, **how):
     w, b, scores, manner = np.zeros(len(which)), np.zeros(1), np.zeros(len(y)), np.array([0.0, share, 0.0, 0.0])
     changing = dict(w=w, b=b, scores=scores, manner=manner)
-    pace = dict(steps=steps, passes=passes, goal=goal, armijo=1e-4, shortest=1e-4)
+    pace = dict(steps=steps, passes=passes, enough=enough, armijo=1e-4, shortest=1e-4, single=single)
     taken = module.column_newton(A, which, y, c, loss, **how, **pace, **changing)
     return taken, w, b, scores, manner
 
@@ -351,7 +350,7 @@ def test_rough_newton_steps_by_columns_are_those_of_the_reference(
         ours, *found = rough_steps(kernels, handle(kernels, A), *rest, loss.kernel, 1, **how)
         assert ours == taken
         for this, that in zip(found, expected, strict=True):
-            np.testing.assert_allclose(this, that, rtol=1e-9, atol=1e-9)
+            np.testing.assert_allclose(this, that, rtol=1e-4, atol=1e-4)  # its models are in single precision
 
 
 def columns_in_common(seed):
@@ -362,18 +361,19 @@ def columns_in_common(seed):
     return sparse.csr_array(A), np.arange(9), y, np.ones(200)
 
 
+@pytest.mark.parametrize(("single", "error"), [(True, 1e-3), (False, 1e-9)])
 @pytest.mark.parametrize("intercept", [False, True])
 @pytest.mark.parametrize("passes", [5, 6, 9])  # the first pass, then three steps between four points, and so on
-def test_extrapolated_passes_by_columns_are_those_of_the_reference(passes, intercept):
+def test_extrapolated_passes_by_columns_are_those_of_the_reference(passes, intercept, single, error):
     loss = losses.Logistic()
     for seed in range(5):
         A, *rest = columns_in_common(seed)
-        how = dict(share=1e-3, passes=passes, l1=0.3, l2=0.1, intercept=intercept)
+        how = dict(share=1e-3, passes=passes, single=single, l1=0.3, l2=0.1, intercept=intercept)
         _, *expected = rough_steps(reference, A, *rest, loss, 1, **how)
         for kernels in COMPILED:
             _, *found = rough_steps(kernels, handle(kernels, A), *rest, loss.kernel, 1, **how)
             for this, that in zip(found, expected, strict=True):
-                np.testing.assert_allclose(this, that, rtol=1e-9, atol=1e-9)
+                np.testing.assert_allclose(this, that, rtol=error, atol=error)
 
 
 def test_extrapolated_passes_lead_further_than_as_many_plain_ones():
@@ -414,18 +414,14 @@ def test_rough_newton_steps_lower_the_objective_and_keep_the_scores(
 
 
 @every_kernel
-@pytest.mark.parametrize("intercept", [False, True])
-def test_rough_newton_steps_end_where_the_gap_is_what_was_asked_for(kernels, intercept):
+def test_rough_newton_steps_end_near_the_optimum(kernels):
     rng = np.random.default_rng(3)
     X = sparse.random_array((400, 60), density=0.2, random_state=rng, format="csr")
     y = np.where(X @ rng.standard_normal(60) + 0.3 * rng.standard_normal(400) > 0.2, 1.0, -1.0)
     A, which, c = sparse.csr_array(X.T), np.arange(60), np.ones(400)
-    for l1, l2 in [(1.0, 0.0), (0.5, 0.5)]:
-        problem = Problem(Rows(X), y, losses.Logistic(), Penalty(l2=l2, l1=l1), 1.0, fit_intercept=intercept)
-        how, before = dict(l1=l1, l2=l2, intercept=intercept), 0
-        for goal in (0.3, 1e-2, 1e-4):
-            taken, w, b, *_ = rough_steps(kernels, handle(kernels, A), which, y, c, "logistic", 50, goal=goal, **how)
-            assert before < taken < 50
-            used = np.flatnonzero(w)  # of others some were left out on the way
-            assert problem.columns(used).evaluate(w[used], b[0], split=True).bound.relative_gap <= goal
-            before = taken
+    how = dict(l1=1.0, l2=0.0, intercept=True)
+    taken, w, b, *_ = rough_steps(kernels, handle(kernels, A), which, y, c, "logistic", 50, enough=1e-3, **how)
+    assert 1 < taken < 50
+    best = linsep.LogisticRegression(penalty="l1", tol=1e-10).fit(X, y)
+    optimum = newton_objective(A, which, y, c, losses.Logistic(), best.coef_[0], best.intercept_, 1.0, 0.0)
+    assert newton_objective(A, which, y, c, losses.Logistic(), w, b, 1.0, 0.0) <= 1.01 * optimum

@@ -116,11 +116,11 @@ void bind_objective(nb::module_ &m) {
                                        passes, delta.data(), t.data(), along.data());
              });
     def_loop(m, "column_newton",
-             {"A", "which", "y", "c", "loss", "l1", "l2", "intercept", "steps", "passes", "goal", "armijo",
-              "shortest", "w", "b", "scores", "manner"},
+             {"A", "which", "y", "c", "loss", "l1", "l2", "intercept", "steps", "passes", "enough", "armijo",
+              "shortest", "single", "w", "b", "scores", "manner"},
              [](const auto &A, Vector<const std::int64_t> which, In y, In c, const std::string &loss, double l1,
-                double l2, bool intercept, std::size_t steps, std::size_t passes, double goal, double armijo,
-                double shortest, Out w, Out b, Out scores, Out manner) {
+                double l2, bool intercept, std::size_t steps, std::size_t passes, double enough, double armijo,
+                double shortest, bool single, Out w, Out b, Out scores, Out manner) {
                  const Some some{A, which.data(), which.shape(0)};
                  require(fits(some.n, w) && fits(A.d, y, c, scores) && fits(1, b) && fits(4, manner), mismatch);
                  require_rows(some.which, some.n, A.n);
@@ -128,8 +128,12 @@ void bind_objective(nb::module_ &m) {
                  const Regularised of{y.data(), c.data(), losses, l1, l2, intercept};
                  nb::gil_scoped_release release;
                  Manner now{manner(0), manner(1), manner(2), manner(3)};
-                 ColumnNewton run(some, of, w.data(), b(0), scores.data());
-                 const std::size_t taken = run.run({steps, passes, goal, armijo, shortest}, now);
+                 const auto steps_in = [&](auto real) {
+                     ColumnNewton<decltype(real), std::decay_t<decltype(some)>> run(some, of, w.data(), b(0),
+                                                                                    scores.data());
+                     return run.run({steps, passes, enough, armijo, shortest}, now);
+                 };
+                 const std::size_t taken = single ? steps_in(float{}) : steps_in(double{});
                  manner(0) = now.first, manner(1) = now.share, manner(2) = now.caution, manner(3) = now.visited;
                  return taken;
              });

@@ -30,30 +30,11 @@ struct Regularised {
     bool intercept;
 };
 
-// A run ends after so many steps, or with one pass more where the relative duality gap, as far as these columns tell, is
-// below `goal`. Of the fall that a step's slope promises it must make the share `armijo`, or else half of it is tried,
-// down to the length `shortest`.
+// A run ends after so many steps, or where slopes are off by a share `enough` of what they first were. Of the fall that
+// a step's slope promises it must make the share `armijo`, or else half of it is tried, down to the length `shortest`.
 struct Pace {
     std::size_t steps, passes;
-    double goal, armijo, shortest;
-};
-
-// About the duality gap of a point, from the slopes of the losses along its weights. Where these leave the box of L1 the
-// dual point is drawn back into it, by the share `e`; D falls to zero at e = 1, and to first order by e w·∇: a parabola
-// says what between.
-struct RoughGap {
-    double l1, l2, pairs = 0, pull = 0, beyond = 0, penalty = 0;
-
-    void add(double w, double slope) {
-        const double size = l1 * std::fabs(w) + 0.5 * l2 * w * w, out = std::max(0.0, std::fabs(slope) - l1);
-        penalty += size, pairs += size + w * slope, pull -= w * slope;
-        if (l2 > 0) pairs += 0.5 * out * out / l2;
-        else beyond = std::max(beyond, out);
-    }
-    double at(double objective) const {
-        const double e = beyond > 0 ? beyond / (l1 + beyond) : 0.0;
-        return pairs + e * (pull + e * (objective - penalty));
-    }
+    double enough, armijo, shortest;
 };
 
 // What the next model is like: exact to a `share` of what slopes were `first` off by (0: not known yet), to a quarter of
@@ -69,12 +50,13 @@ struct Manner {
     }
 };
 
-template <class Columns>
+// `Real` is what models are kept in: single where looking up slopes is most of the work, double where these must be exact.
+template <class Real, class Columns>
 class ColumnNewton {
    public:
     ColumnNewton(const Columns &A, const Regularised &of, double *w, double &b, double *scores)
         : A(A), of(of), w(w), b(b), scores(scores), n(A.d), left(A.n), delta(A.n), bend(A.n), first(A.n), z(n), u(n),
-          h(n), t(n), ahead(n), across(n), moved(n), base(A.n) {
+          h(n), t(n), ahead(n), across(n), slopes(n) {
         std::iota(left.begin(), left.end(), std::size_t{0});
     }
 
@@ -83,7 +65,7 @@ class ColumnNewton {
     std::size_t run(const Pace &pace, Manner &manner) {
         double objective = look(0.0);
         std::size_t steps = 0;
-        while (!near && steps < pace.steps && model(pace, manner, objective, steps == 0)) {
+        while (steps < pace.steps && model(pace, manner)) {
             const double length = search(pace, objective);
             if (length == 0 && manner.caution == 1) break;
             if (length == 0) look(0.0);
@@ -101,14 +83,12 @@ class ColumnNewton {
     std::vector<std::size_t> left, moving;
     std::vector<double> delta, bend, first;  // of each column: δ, how the model bends along it, Σ h x
     std::vector<double> z, u, h, t, ahead, across;
-    // How far the score of each example has moved, and h: side by side, because looking them up is most of the work.
-    struct Moved {
-        double t, bend;
+    // The model's slope u + h t of each example, and h: side by side, because looking them up is most of the work.
+    struct Slope {
+        Real now, bend;
     };
-    std::vector<Moved> moved;
-    std::vector<double> base;  // of each column: Σ u x
+    std::vector<Slope> slopes;
     double slope_b = 0, bend_b = 0;  // Σ of the slopes, and Σ h
-    bool near = false;               // whether the gap is below the goal, so that no more steps are needed
 
     // Where the passes over a model have led: δ of the moving columns, t, and Σ of the slopes. Three steps between four
     // such points are extrapolated: more say little more, and come later.
@@ -145,37 +125,35 @@ class ColumnNewton {
                 h[i] += share * std::max(0.0, std::fabs(u[i] - across[i]) / (2.0 * size) - h[i]);
     }
 
-    // Minimises the model; false where nothing moves. Where the gap is below the goal one pass will do.
-    bool model(const Pace &pace, Manner &manner, double objective, bool begins) {
+    // Minimises the model; false where the slopes are as they should be.
+    bool model(const Pace &pace, Manner &manner) {
         if (manner.caution > 0) widen(manner.caution);
         slope_b = bend_b = 0;
         for (std::size_t i = 0; i < n; ++i) {
-            moved[i] = {0, h[i]};
-            slope_b += u[i], bend_b += h[i];
+            slopes[i] = {static_cast<Real>(u[i]), static_cast<Real>(h[i])};
+            slope_b += u[i], bend_b += h[i], t[i] = 0;
         }
         std::fill(delta.begin(), delta.end(), 0.0);
         double off = of.intercept ? std::fabs(slope_b) : 0.0;
-        RoughGap gap{of.l1, of.l2};
         moving.clear();
         for (const std::size_t j : left) {
             manner.visited += static_cast<double>(A.row(j).count());
-            off += first_move(j, gap);
+            off += first_move(j);
             if (w[j] != 0 || delta[j] != 0) moving.push_back(j);
         }
         if (manner.first == 0) manner.first = off;
         else left = moving;
-        if (!(off > 0)) return false;
-        near = !begins && gap.at(objective) < pace.goal * objective;
+        if (!(off > pace.enough * manner.first)) return false;
         std::size_t pass = 1;
         stops = 0;
-        for (; !near && off > manner.share * manner.first && pass < pace.passes; ++pass) {
+        for (; off > manner.share * manner.first && pass < pace.passes; ++pass) {
             keep();
             if (stops == path.size()) extrapolate();
             off = 0;
             for (const std::size_t j : moving) {
                 const auto row = A.row(j);
                 manner.visited += static_cast<double>(row.count());
-                off += move(j, row, levelled(j, base[j] + rise_of(row)));
+                off += move(j, row, slope_of(row));
             }
         }
         if (pass == 1) manner.share *= 0.25;
@@ -183,14 +161,13 @@ class ColumnNewton {
     }
 
     // The first move along a column finds out how the model bends there; how much it changes the slope.
-    double first_move(std::size_t j, RoughGap &gap) {
+    double first_move(std::size_t j) {
         const auto row = A.row(j);
-        double start[2] = {0, 0}, slope[2] = {0, 0}, one[2] = {0, 0}, two[2] = {0, 0};
+        double slope[2] = {0, 0}, one[2] = {0, 0}, two[2] = {0, 0};
         const auto add = [&](std::size_t k, std::size_t side) {
-            const std::size_t i = row.column(k);
-            const Moved at = moved[i];
+            const Slope at = slopes[row.column(k)];
             const double x = row.value(k), hx = at.bend * x;
-            start[side] += u[i] * x, slope[side] += hx * at.t, one[side] += hx, two[side] += hx * x;
+            slope[side] += at.now * x, one[side] += hx, two[side] += hx * x;
         };
         std::size_t k = 0;
         for (; k + 2 <= row.count(); k += 2) add(k, 0), add(k + 1, 1);  // neither sum waits for the other
@@ -199,50 +176,41 @@ class ColumnNewton {
         first[j] = one[0] + one[1];
         bend[j] = squares - (centred() ? std::min(squares, first[j] * first[j] / bend_b) : 0.0) + of.l2;
         bend[j] += 1e-14 * squares + std::numeric_limits<double>::min();
-        base[j] = start[0] + start[1];
-        const double level = levelled(j, base[j] + (slope[0] + slope[1]));
-        gap.add(w[j], level);
-        return move(j, row, level);
+        return move(j, row, slope[0] + slope[1]);
     }
 
-    // The slope along a column where the intercept is at its best.
-    double levelled(std::size_t j, double slope) const { return slope - (centred() ? first[j] * slope_b / bend_b : 0.0); }
-
     template <class Row>
-    double rise_of(const Row &row) const {
-        double rise[4] = {0, 0, 0, 0};
-        const auto add = [&](std::size_t k, std::size_t side) {
-            const Moved at = moved[row.column(k)];
-            rise[side] += at.bend * at.t * row.value(k);
-        };
+    double slope_of(const Row &row) const {
+        double slope[2] = {0, 0};
         std::size_t k = 0;
-        for (; k + 4 <= row.count(); k += 4) add(k, 0), add(k + 1, 1), add(k + 2, 2), add(k + 3, 3);
-        for (; k < row.count(); ++k) add(k, 0);
-        return (rise[0] + rise[1]) + (rise[2] + rise[3]);
+        for (; k + 2 <= row.count(); k += 2)
+            for (std::size_t side = 0; side < 2; ++side)
+                slope[side] += slopes[row.column(k + side)].now * row.value(k + side);
+        if (k < row.count()) slope[0] += slopes[row.column(k)].now * row.value(k);
+        return slope[0] + slope[1];
     }
 
     // Moves one weight to the model's minimum along it, the intercept always at its own.
     template <class Row>
     double move(std::size_t j, const Row &row, double slope) {
         const double now = w[j] + delta[j];
-        const double change = soft_step(now, slope + of.l2 * now, bend[j], of.l1) - now;
+        slope += of.l2 * now - (centred() ? first[j] * slope_b / bend_b : 0.0);
+        const double change = soft_step(now, slope, bend[j], of.l1) - now;
         if (change == 0) return 0.0;
         delta[j] += change, slope_b += change * first[j];
-        for (std::size_t k = 0; k < row.count(); ++k) moved[row.column(k)].t += change * row.value(k);
+        for (std::size_t k = 0; k < row.count(); ++k) {
+            const std::size_t i = row.column(k);
+            const double by = change * row.value(k);
+            t[i] += by, slopes[i].now += static_cast<Real>(by) * slopes[i].bend;
+        }
         return std::fabs(change) * bend[j];
-    }
-
-    void read_scores(std::vector<double> &into) const {
-        into.resize(n);
-        for (std::size_t i = 0; i < n; ++i) into[i] = moved[i].t;
     }
 
     void keep() {
         Stop &now = path[stops++];
         now.delta.clear();
         for (const std::size_t j : moving) now.delta.push_back(delta[j]);
-        read_scores(now.t);
-        now.slope_b = slope_b;
+        now.t = t, now.slope_b = slope_b;
     }
 
     // Goes to where the last passes lead, all at once, if the model is lower there.
@@ -287,13 +255,12 @@ class ColumnNewton {
 
     void go_to(const Stop &to) {
         for (std::size_t k = 0; k < moving.size(); ++k) delta[moving[k]] = to.delta[k];
-        slope_b = to.slope_b;
-        for (std::size_t i = 0; i < n; ++i) moved[i].t = to.t[i];
+        t = to.t, slope_b = to.slope_b;
+        for (std::size_t i = 0; i < n; ++i) slopes[i].now = static_cast<Real>(u[i] + h[i] * t[i]);
     }
 
     // Goes along the step, halving it, until P falls enough; returns how far, 0 where it never does.
     double search(const Pace &pace, double &objective) {
-        read_scores(t);
         const double step_b = centred() ? -slope_b / bend_b : 0.0;
         double slope = 0;
         for (std::size_t i = 0; i < n; ++i) t[i] += step_b, slope += u[i] * t[i];

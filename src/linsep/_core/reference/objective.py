@@ -243,9 +243,10 @@ def column_newton(
     intercept: bool,
     steps: int,
     passes: int,
-    goal: float,
+    enough: float,
     armijo: float,
     shortest: float,
+    single: bool,
     w: FloatArray,
     b: FloatArray,
     scores: FloatArray,
@@ -257,10 +258,11 @@ def column_newton(
     than the share `manner[1]` of what the very first one did, `manner[0]`; every few are extrapolated. Where one is
     enough the next model is to be four times as exact. Where a step must be shortened, curvatures of the next model lie
     the share `manner[2]` of the way to a parabola above the loss. `manner[3]` counts the stored numbers that passes go
-    over. Changes `w`, `b`, their `scores` and `manner`; returns how many steps it took.
+    over. Where `single` the compiled loop keeps its models in single precision. Changes `w`, `b`, their `scores` and
+    `manner`; returns how many steps it took.
 
-    It ends early with a single pass where the relative duality gap, as far as these columns tell, is below `goal`, or
-    where no length of a cautious step, down to `shortest`, makes the share `armijo` of the fall its slope promises.
+    It ends early where a first pass changes slopes by the share `enough` or less of that, or where no length of a
+    cautious step, down to `shortest`, makes the share `armijo` of the fall that its slope promises.
     """
     columns = np.array([dense_row(A, int(j)) for j in which]).reshape(len(which), len(y))
     lengths = np.diff(A.indptr)[which] if is_sparse(A) else np.full(len(which), len(y))
@@ -273,20 +275,17 @@ def column_newton(
         z = y * scores
         u, h = c * loss.slope(z) * y, c * _widened(loss, z, float(manner[2]))
         model = _ColumnModel(columns, u, h, w, l1, l2, intercept)
-        there = objective(w, scores, 0.0)
-        off, gap = model.first_pass(left, there)
-        off += abs(u.sum()) if intercept else 0.0
+        off = model.one_pass(left) + (abs(u.sum()) if intercept else 0.0)
         manner[3] += lengths[left].sum()
         moving = [j for j in left if w[j] != 0 or model.w[j] != 0]
         if manner[0] == 0:
             manner[0] = off
         else:
             left = moving
-        if not off > 0:
+        if not off > enough * manner[0]:
             break
-        near = taken > 0 and gap < goal * there
         done = 1
-        while not near and off > manner[1] * manner[0] and done < passes:
+        while off > manner[1] * manner[0] and done < passes:
             model.extrapolate()
             off, done = model.one_pass(moving), done + 1
             manner[3] += lengths[moving].sum()
@@ -302,8 +301,6 @@ def column_newton(
         elif manner[2] == 1:
             break
         manner[2] = _caution(float(manner[2]), length, shortest)
-        if near:
-            break
     return taken
 
 
@@ -336,34 +333,11 @@ class _ColumnModel:
         self.start, self.w, self.t = w, w.copy(), np.zeros(len(u))
         self.path: list[FloatArray] = []  # w after each pass
 
-    def first_pass(self, some: list[int], objective: float) -> tuple[float, float]:
-        """Return what `one_pass` does, and about the duality gap, from the slopes that it meets.
-
-        Where these leave the box of L1 the dual point is drawn back into it by a share e. D falls to zero at e = 1, and
-        to first order by e w·∇: a parabola says what between.
-        """
-        slopes: list[float] = []
-        off = self.one_pass(some, slopes)
-        w, g = self.start[some], np.array(slopes)
-        out, pull = np.maximum(np.abs(g) - self.l1, 0.0), -float(w @ g)
-        penalty = _penalty(w, self.l1, self.l2)
-        if self.l2 > 0:
-            return off, penalty - pull + 0.5 * float(out @ out) / self.l2
-        beyond = float(out.max(initial=0.0))
-        e = beyond / (self.l1 + beyond) if beyond > 0 else 0.0
-        return off, penalty - pull + e * (pull + e * (objective - penalty))
-
-    def one_pass(self, some: list[int], slopes: list[float] | None = None) -> float:
-        """Move some weights, one after the other, each to its minimum; return by how much that changes slopes.
-
-        The slopes of the losses that are met are added to those given.
-        """
+    def one_pass(self, some: list[int]) -> float:
+        """Move some weights, one after the other, each to its minimum; return by how much that changes slopes."""
         off = 0.0
         for j in some:
-            slope = (self.u + self.h * self.t) @ (self.columns[j] - self.centre[j])
-            if slopes is not None:
-                slopes.append(slope)
-            slope += self.l2 * self.w[j]
+            slope = (self.u + self.h * self.t) @ (self.columns[j] - self.centre[j]) + self.l2 * self.w[j]
             change = soft_step(self.w[j], slope, self.bend[j], self.l1) - self.w[j]
             self.w[j] += change
             self.t += change * self.columns[j]

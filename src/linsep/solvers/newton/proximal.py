@@ -238,7 +238,7 @@ class _Run(GapRun):
         slopes = np.abs(self._evaluate().smooth_gradient[: problem.d])
         chosen = np.arange(problem.d) if few else np.flatnonzero(slopes > problem.penalty.l1)
         assert self.steps_roughly is not None, "who begins roughly has such steps"
-        self.w, self.b = self.steps_roughly.begin(chosen, self.w, self.b, self.method.tol)
+        self.w, self.b = self.steps_roughly.take(chosen, self.w, self.b)
 
     def _weaker(self) -> list[float]:
         """Return the values of C that the run comes by, ascending."""
@@ -284,7 +284,7 @@ class _Run(GapRun):
 
     def _improve_roughly(self, steps: RoughSteps, chosen: IntArray, proof: Bound) -> Any:
         """Go over the next working set by rough steps, which count as one; return the whole problem's new point."""
-        self.w, self.b = steps.go_on(chosen, self.w, self.b, proof.relative_gap, self.method.tol)
+        self.w, self.b = steps.go_on(chosen, self.w, self.b, self.method.tol / proof.relative_gap)
         point = self._evaluate()
         steps.judge(proof, point.bound)
         self._note(point, slice(None))

@@ -24,15 +24,12 @@ class Tuning:
 
     #: Of fewer stored numbers any way takes as long: there dense and sparse rows go the same one, to the same digits.
     from_stored: int = 1_000
-    #: So many at the most, of so many passes over the columns.
+    #: So many at the most, of so many passes over the columns, until slopes are off by a share of what they first were.
     steps: int = 20
     passes: int = 12
-    #: On a working set they go on until the gap, as far as its columns tell, is this share of what it was, on the first
-    #: (where it is as large as P) and on the others, or this share of what is asked for: work that features left out
-    #: make vain against looks at all of them.
-    first: float = 0.1
-    finer: float = 0.06
-    within: float = 0.5
+    enough: float = 0.02
+    #: From one working set to the next that share is made so much less, at the most and at the least.
+    finer: tuple[float, float] = (0.03, 0.3)
     #: So many stored numbers are gone over at once.
     at_once: int = 10**8
     #: The shortest step that is tried.
@@ -44,7 +41,7 @@ class Tuning:
     expected: float = 18.0
     growth: float = 1.5
     #: They go on as long as each working set leaves no more than this share of the gap or, far from the optimum, lowers
-    #: P by this share. They end after so many times the work of a Hessian.
+    #: P by this share: first in single precision. They end after so many times the work of a Hessian.
     gain: float = 0.5
     fall: float = 1e-3
     budget: float = 3.0
@@ -65,14 +62,15 @@ class RoughSteps:
     >>> from linsep.penalties import L1
     >>> X = sparse.csr_array(np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 0.0], [4.0, 1.0]]))
     >>> problem = Problem(Rows(X), np.array([-1.0, -1.0, 1.0, 1.0]), Logistic(), L1(), 2.0)
-    >>> w, b = RoughSteps(problem).take(np.arange(2), np.zeros(2), 0.0, goal=0.1)
+    >>> w, b = RoughSteps(problem).take(np.arange(2), np.zeros(2), 0.0)
     >>> bool(w[0] > 0), float(w[1])
     (True, 0.0)
     """
 
     def __init__(self, problem: Objective) -> None:
-        self.problem, self.pay, self.expected = problem, True, TUNED.expected
-        self.manner = np.array([0.0, 1.0, 0.0, 0.0])  # what the kernel keeps from call to call
+        self.problem, self.pay, self.single, self.expected = problem, True, True, TUNED.expected
+        # How exact the next ones are to be, and what the kernel keeps from call to call.
+        self.enough, self.manner = TUNED.enough, np.array([0.0, 1.0, 0.0, 0.0])
 
     @staticmethod
     def serve(problem: Objective) -> bool:
@@ -80,10 +78,8 @@ class RoughSteps:
         one_plane = problem.head.planes is None and problem.examples.resident is not None
         return one_plane and problem.rows.stored >= TUNED.from_stored and problem.rows.steps_roughly(problem.loss)
 
-    def take(
-        self, chosen: IntArray, w: FloatArray, b: float, goal: float, budget: float = np.inf
-    ) -> tuple[FloatArray, float]:
-        """Return where steps on these features lead, from a point whose other weights are zero, to a gap of `goal`.
+    def take(self, chosen: IntArray, w: FloatArray, b: float, budget: float = np.inf) -> tuple[FloatArray, float]:
+        """Return where steps on these features lead, from a point whose other weights are zero.
 
         They end where they have gone over so many stored numbers as the `budget` says, and pay no longer then.
         """
@@ -91,7 +87,7 @@ class RoughSteps:
         columns, c = problem.rows.turned.columns(chosen), problem.weight_of_loss * problem.s
         changing = dict(w=moved, b=level, scores=columns.matvec(moved) + b, manner=self.manner)
         penalty = dict(l1=problem.penalty.l1, l2=problem.penalty.l2, intercept=problem.fit_intercept)
-        pace = dict(passes=TUNED.passes, goal=goal, armijo=ARMIJO, shortest=TUNED.shortest)
+        pace = dict(passes=TUNED.passes, enough=self.enough, armijo=ARMIJO, shortest=TUNED.shortest, single=self.single)
         stored, end = TUNED.passes * max(1, columns.stored), self.manner[3] + budget
         left, at_once = TUNED.steps, max(1, int(min(TUNED.at_once, budget) // stored))
         while left > 0:  # in between Python hears of Ctrl-C
@@ -114,22 +110,17 @@ class RoughSteps:
         share = rows.turned.columns(chosen).stored / rows.stored
         return share**2 * work_of_gram(rows) + work_of_factor(len(chosen)) + TUNED.dear
 
-    def begin(self, chosen: IntArray, w: FloatArray, b: float, tol: float) -> tuple[FloatArray, float]:
-        """Take the first ones, from zero, on the features that press to leave it.
-
-        On all features there are others to follow, and these are to be less work than a Hessian.
-        """
-        budget = self._work_by_hessian(chosen) if len(chosen) == self.problem.d else np.inf
-        return self.take(chosen, w, b, max(TUNED.first, TUNED.within * tol), budget)
-
-    def go_on(self, chosen: IntArray, w: FloatArray, b: float, gap: float, tol: float) -> tuple[FloatArray, float]:
-        """Take more exact ones on these features, where the relative gap is to be made `tol`."""
-        before, goal = self.manner[3], max(TUNED.finer * gap, TUNED.within * tol)
-        found = self.take(chosen, w, b, goal, TUNED.budget * self._work_by_hessian(chosen))
+    def go_on(self, chosen: IntArray, w: FloatArray, b: float, left: float) -> tuple[FloatArray, float]:
+        """Take more exact ones on these features, where the gap is to be made `left` times what it is."""
+        least, most = TUNED.finer
+        self.enough *= min(most, max(least, most * left))
+        before = self.manner[3]
+        found = self.take(chosen, w, b, TUNED.budget * self._work_by_hessian(chosen))
         stored = max(1, self.problem.rows.turned.columns(chosen).stored)
         self.expected = min(TUNED.growth * float(self.manner[3] - before) / stored, TUNED.steps * TUNED.passes)
         return found
 
     def judge(self, before: Bound, after: Bound) -> None:
-        """Hear of the bounds before and after: where little was gained they do not pay."""
-        self.pay &= after.gap <= TUNED.gain * before.gap or after.primal <= (1.0 - TUNED.fall) * before.primal
+        """Hear of the bounds before and after: where little was gained, more digits may help; else they do not pay."""
+        if after.gap > TUNED.gain * before.gap and after.primal > (1.0 - TUNED.fall) * before.primal:
+            self.pay, self.single = self.pay and self.single, False
