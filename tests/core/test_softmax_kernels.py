@@ -130,6 +130,21 @@ def test_rows_of_any_size_have_products():
         np.testing.assert_allclose(found[:3] / scale, unit[:3], rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_exact_products_are_the_hessians_to_the_last_digits(form):
+    """Steps that only need a direction get less: single precision, without rows that hardly bend."""
+    rng = np.random.default_rng(2)
+    X, V, s = rng.standard_normal((200, 6)), rng.standard_normal((7, 3)), rng.random(200)
+    p = softmax(20.0 * rng.standard_normal((200, 3)), axis=1)
+    U = X @ V[:-1] + V[-1]
+    pulls = s[:, None] * p * (U - (p * U).sum(axis=1, keepdims=True))
+    expected = np.vstack([X.T @ pulls, pulls.sum(axis=0)])
+    rows = Rows(form(X))
+    exact, rough = (rows.softmax_products(p, 1 - p.max(axis=1), s, exact=one)(V) for one in (True, False))
+    np.testing.assert_allclose(exact, expected, rtol=1e-12, atol=1e-12)
+    assert 1e-10 < np.abs(rough - expected).max() < 1e-3
+
+
 def test_a_class_that_does_not_exist_is_refused():
     W, P = np.zeros((3, 4)), np.empty((2, 3))
     with pytest.raises(ValueError, match="does not exist"):

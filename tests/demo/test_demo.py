@@ -210,7 +210,7 @@ def test_m21_the_page_shows_table_weights_mistakes_thresholds_and_replay(found):
     ]
     assert page.count('aria-label="Weights of') == len(found.fits)
     assert page.count("taken for a") == 2 * sum(len(fit.worst) for fit in found.fits)
-    assert all(f"picked: {fit.threshold:.3f}" in page for fit in found.fits if fit.noise > 0)
+    assert all(f"picked: {fit.threshold:z.3f}" in page for fit in found.fits if fit.noise > 0)
     assert page.count("<iframe ") == 1
 
 

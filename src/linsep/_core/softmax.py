@@ -55,15 +55,19 @@ class SoftmaxRows(StoredRows):
         kernels.class_sums(self._handle, np.ascontiguousarray(codes, dtype=np.int64), s, out, threads())
         return np.ascontiguousarray(out.T)
 
-    def softmax_products(self, p: FloatArray, doubt: FloatArray, s: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    def softmax_products(
+        self, p: FloatArray, doubt: FloatArray, s: FloatArray, *, exact: bool = False
+    ) -> Callable[[FloatArray], FloatArray]:
         """Return V ↦ Σ s (p ∘ u − p (p·u)) [x, 1]ᵀ, u = [x, 1] V, for V of shape (d + 1, K).
 
-        It shapes a step, not the answer: in single precision where the rows allow it, over the rows that bend.
+        It shapes a step, not the answer: unless it is to be exact, in single precision where the rows allow it, over
+        the rows that bend.
         """
-        K, lengths, n, dtype = p.shape[1], self.squared_norms(), max(1, self.n), self.rough(s)  # a block may be empty
+        K, lengths, n = p.shape[1], self.squared_norms(), max(1, self.n)  # a block may be empty
+        dtype = np.float64 if exact else self.rough(s)
         rows = self._single() if dtype is np.float32 else self
         bends = s * doubt * (lengths + lengths.sum() / n)
-        which = np.flatnonzero(bends > UNBENT * bends.sum() / n)
+        which = np.arange(self.n) if exact else np.flatnonzero(bends > UNBENT * bends.sum() / n)
 
         def product(V: FloatArray) -> FloatArray:
             planes = side_by_side(V, None, dtype)

@@ -88,8 +88,8 @@ class Margin:
         """Return the curvature of each example, of a point that was asked for it."""
         return (point.sums.h,)
 
-    def bending(self, problem: Objective, h: FloatArray) -> Callable[[FloatArray], FloatArray]:
-        """Return the product with Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ."""
+    def bending(self, problem: Objective, h: FloatArray, *, exact: bool = True) -> Callable[[FloatArray], FloatArray]:
+        """Return the product with Σ hᵢ [xᵢ, 1][xᵢ, 1]ᵀ, which is exact in any case."""
         d = problem.d
 
         def product(v: FloatArray) -> FloatArray:
@@ -187,9 +187,11 @@ class Softmax:
         """Return the probabilities of each example, and how far it is from certain."""
         return point.p, point.doubt
 
-    def bending(self, problem: Objective, p: FloatArray, doubt: FloatArray) -> Callable[[FloatArray], FloatArray]:
+    def bending(
+        self, problem: Objective, p: FloatArray, doubt: FloatArray, *, exact: bool = False
+    ) -> Callable[[FloatArray], FloatArray]:
         """Return the product V ↦ Σ sᵢ (pᵢ ∘ uᵢ − pᵢ (pᵢ·uᵢ)) x̃ᵢᵀ, where uᵢ = x̃ᵢ V is the change of the scores."""
-        product = problem.rows.softmax_products(p, doubt, problem.s)
+        product = problem.rows.softmax_products(p, doubt, problem.s, exact=exact)
         if problem.fit_intercept:
             return product
         nothing = np.zeros((1, self.classes))

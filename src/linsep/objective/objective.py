@@ -210,13 +210,18 @@ class Objective:
         w, b = self.split(theta)
         return self.evaluate(w, b, **want)
 
-    def bending(self, point: Point) -> Callable[[FloatArray], FloatArray]:
-        """Return what multiplies a vector with ∇²P at a point, a pass each; its last row is for b if that is free."""
+    def bending(self, point: Point, *, exact: bool = False) -> Callable[[FloatArray], FloatArray]:
+        """Return what multiplies a vector with ∇²P at a point, a pass each; its last row is for b if that is free.
+
+        It shapes a step, and is no more precise than that takes unless it is to be exact.
+        """
         in_memory = self.examples.resident is not None
-        product = self.head.bending(self, *self.head.bends(point)) if in_memory else self._bent(point)
+        product = (
+            self.head.bending(self, *self.head.bends(point), exact=exact) if in_memory else self._bent(point, exact)
+        )
         return lambda V: self._with_penalty(product(V), V)
 
-    def _bent(self, point: Point) -> Callable[[FloatArray], FloatArray]:
+    def _bent(self, point: Point, exact: bool) -> Callable[[FloatArray], FloatArray]:
         """Return the product of blocks; how their examples bend is kept where there is room, and else found anew."""
         w, b = point.w, point.b  # a task may be sent to where its block is: with no more than it needs
 
@@ -225,7 +230,7 @@ class Objective:
             return found
 
         if not self.examples.in_turn or self.examples.holds <= (self.head.planes or 1):
-            return lambda V: self.sum(lambda part: part.head.bending(part, *bends(part))(V))
+            return lambda V: self.sum(lambda part: part.head.bending(part, *bends(part), exact=exact)(V))
         kept: list[tuple[FloatArray, ...]] = []
 
         def product(V: FloatArray) -> FloatArray:
@@ -233,7 +238,7 @@ class Objective:
             for k, (_, part) in enumerate(self):
                 if k == len(kept):
                     kept.append(bends(part))
-                total += part.head.bending(part, *kept[k])(V)
+                total += part.head.bending(part, *kept[k], exact=exact)(V)
             return total
 
         return product

@@ -55,6 +55,8 @@ class Tuning:
     usual: float = 0.1
     enough: float = 0.5
     coarsest: float = 0.25
+    #: And how far before there is no better point: C = 1e8 and three classes, where .004 does not always lower the gap.
+    sharp: float = 1e-6
     #: Of a point with a gap this many times the goal a rough bound says enough.
     far: float = 100.0
     #: What rounding may add to a gap: of a `tol` that is not far above, a proof needs some room.
@@ -140,6 +142,7 @@ class _Run(GapRun):
         self.by_sample = False  # whether a sample, which is here, gives each step's Hessian: no pass adds one up
         self.latest: Metric | None = None  # of the last Hessian that was added up
         self.decrement = 0.0  # of the last step
+        self.cut = False  # whether that was solved for only so far
         self.careful = False  # whether a step is to come from all examples, since one from a sample says it is the last
         self.sampled: Objective | None = None  # on a sample, where the examples are elsewhere
         self.lower: Any = None  # a point that a line search has found, while it looks for a better one
@@ -184,11 +187,7 @@ class _Run(GapRun):
                 if problem.head.planes:
                     accuracy = _accuracy(goal, gap, left)
                 self.by_sample = self.by_sample and (k == begun or left <= TUNED.serves)
-                step = self._direction(point, accuracy)
-                decrement = -dot(point.smooth_gradient, step)
-                if self.summed and not problem.examples.dear:
-                    self.want["gram"] = not self.by_sample and self._goes_on(gap, decrement)
-                new = self._line_search(point, step, -decrement)
+                new, decrement = self._stepped(point, accuracy, gap)
                 # Without a penalty no dual point is feasible to the last digit; about half of this is left to gain.
                 if not problem.penalised and decrement <= tol * abs(point.objective):
                     point, k = (point, k) if new is None else (new, k + 1)
@@ -290,6 +289,21 @@ class _Run(GapRun):
         self.metric, self.latest, self.by_sample = None, None, False
         return self._evaluate(*self.problem.zeros())
 
+    def _stepped(self, point: Any, accuracy: float, gap: float) -> tuple[Any, float]:
+        """Return where a step leads, or None, and what it gains at the most.
+
+        One that was solved for only so far, by products in single precision, may lower the objective and not the gap,
+        which goes with another norm of the gradient: before there is none an exact one is tried.
+        """
+        step = self._direction(point, accuracy)
+        decrement = -dot(point.smooth_gradient, step)
+        if self.summed and not self.problem.examples.dear:
+            self.want["gram"] = not self.by_sample and self._goes_on(gap, decrement)
+        new = self._line_search(point, step, -decrement)
+        if new is None and self.cut and accuracy > TUNED.sharp and not self.proves(point.bound):
+            return self._stepped(point, TUNED.sharp, gap)
+        return new, decrement
+
     # -- directions --------------------------------------------------------------------------------------------------
 
     def _evaluate(self, w: FloatArray, b: Any) -> Any:
@@ -305,10 +319,11 @@ class _Run(GapRun):
 
     def _direction(self, point: Any, accuracy: float) -> FloatArray:
         metric, self.first = self.first or self.metric or self._metric(point), None
+        self.cut = not metric.exact
         if metric.exact:
             return -metric.solve(point.smooth_gradient)
         told = None if self.resident else lambda: self.count_pass(point.bound.relative_gap)
-        bend = self.problem.bending(point)
+        bend = self.problem.bending(point, exact=accuracy <= TUNED.sharp)
         most = TUNED.products if self.factor else self.worth
         step, products = conjugate_gradients(bend, -point.smooth_gradient, metric, accuracy, most, told)
         self.metric = metric if metric.serves(products) else None  # else a new one is cheaper than such products
